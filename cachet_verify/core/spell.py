@@ -1,0 +1,82 @@
+"""Integer terms and formulas as text, in the language's own notation.
+
+Takes core terms; gives text that the parser reads back to the same term. Must not simplify.
+"""
+
+from __future__ import annotations
+
+from cachet_verify.core.index import (
+    And,
+    Compare,
+    Const,
+    Div,
+    Formula,
+    Index,
+    Max,
+    Min,
+    Mod,
+    Not,
+    Or,
+    Product,
+    Sum,
+    Truth,
+    Var,
+)
+
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+
+
+def spell(term: Index, tight: int = 0) -> str:
+    """A term as text; `tight` is the binding strength its surroundings ask for."""
+    if isinstance(term, Const):
+        text = str(term.value)
+        return f"({text})" if term.value < 0 and tight >= _PRODUCT else text
+    if isinstance(term, Var):
+        return term.name
+    if isinstance(term, Sum):
+        return _wrap(_spell_sum(term), _SUM, tight)
+    if isinstance(term, Product):
+        if isinstance(term.left, Const) and term.left.value == -1:
+            return _wrap("-" + spell(term.right, _ATOM), _SUM, tight)
+        return _wrap(f"{spell(term.left, _PRODUCT)} * {spell(term.right, _ATOM)}", _PRODUCT, tight)
+    if isinstance(term, Div):
+        return _wrap(f"floor ({spell(term.left, _PRODUCT)} / {spell(term.right, _ATOM)})", _ATOM - 1, tight)
+    if isinstance(term, Mod):
+        return _wrap(f"{spell(term.left, _PRODUCT)} % {spell(term.right, _ATOM)}", _PRODUCT, tight)
+    word = "min" if isinstance(term, Min) else "max"
+    return _wrap(f"{word} {spell(term.left, _ATOM)} {spell(term.right, _ATOM)}", _ATOM - 1, tight)
+
+
+def _wrap(text: str, own: int, tight: int) -> str:
+    return f"({text})" if own < tight else text
+
+
+def _spell_sum(term: Sum) -> str:
+    text = ""
+    for part in term.terms:
+        sign, body = "+", spell(part, _SUM)
+        if body.startswith("-"):
+            sign, body = "-", body[1:]
+        if text:
+            text = f"{text} {sign} {body}"
+        else:
+            text = body if sign == "+" else "-" + body
+    return text
+
+
+def spell_formula(formula: Formula, tight: int = 0) -> str:
+    """A formula as text; `tight` 1 asks for a conjunct, 2 for an operand of `not`."""
+    if isinstance(formula, Truth):
+        return "true" if formula.value else "false"
+    if isinstance(formula, Compare):
+        text = f"{spell(formula.left)} {formula.relation} {spell(formula.right)}"
+        return f"({text})" if tight >= 2 else text
+    if isinstance(formula, Not):
+        return f"not {spell_formula(formula.body, 2)}"
+    if isinstance(formula, And):
+        text = " and ".join(spell_formula(part, 1) for part in formula.parts)
+        return f"({text})" if tight >= 2 else text
+    if isinstance(formula, Or):
+        text = " or ".join(spell_formula(part, 1) for part in formula.parts)
+        return f"({text})" if tight >= 1 else text
+    raise TypeError(f"not a formula: {formula!r}")

@@ -1,0 +1,187 @@
+"""Statements, goals and claims: what can be said to hold, and the one way to come to say it.
+
+Takes obligations and verdicts; gives claims. Only `discharge` makes a claim, out of a goal that
+a rule issued and a `Proved` verdict for every obligation of that goal; a goal is made only by
+`issue`, which unions the trust of its premises in one place. The seal stops mistakes, not
+adversaries: what is published rests on replaying the certificate in a fresh process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Union
+
+from cachet_verify.core.ir import Program, Require
+from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
+
+
+class RuleError(Exception):
+    """A kernel rule does not apply: which rule, why, and the terms that show it."""
+
+    def __init__(self, rule: str, why: str, *terms: object) -> None:
+        """Keep the parts apart: nobody rewords them."""
+        super().__init__(f"{rule}: {why}")
+        self.rule = rule
+        self.why = why
+        self.terms = terms
+
+
+@dataclass(frozen=True, slots=True)
+class WellFormed:
+    """Every access of every instance is in bounds and every divisor is non-zero."""
+
+    program: Program
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """From equal words in the parameters, both programs end with equal words in the parameters.
+
+    Scratch parameters are left out: after a call they hold unspecified words. It holds for all
+    sizes that meet the requirements of `after`, which include those of `before`.
+    """
+
+    before: Program
+    after: Program
+
+
+Statement = Union[WellFormed, Same]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing a claim rests on beside the kernel: its kind (law, template, admitted, platform) and name."""
+
+    kind: str
+    name: str
+    reason: str = ""
+
+
+_SEAL = object()
+
+
+class ForgedError(Exception):
+    """Something other than the kernel tried to make a goal or a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A statement, and the obligations and claims it follows from by one rule."""
+
+    rule: str
+    statement: Statement
+    obligations: tuple[Obligation, ...]
+    premises: tuple[Claim, ...]
+    trust: frozenset[Mark]
+    seal: object = field(repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse a goal that no rule issued."""
+        if self.seal is not _SEAL:
+            raise ForgedError("a goal is issued by a kernel rule only")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement that holds, the rule that concluded it, and all it rests on."""
+
+    rule: str
+    statement: Statement
+    premises: tuple[Claim, ...]
+    trust: frozenset[Mark]
+    proved: tuple[Proved, ...]
+    obligations: tuple[Obligation, ...]
+    seal: object = field(repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Refuse a claim that was not discharged."""
+        if self.seal is not _SEAL:
+            raise ForgedError("a claim is made by discharging a goal only")
+
+
+def issue(
+    rule: str,
+    statement: Statement,
+    obligations: Iterable[Obligation],
+    premises: Iterable[Claim] = (),
+    trust: Iterable[Mark] = (),
+) -> Goal:
+    """Make a goal. For kernel rules only; the architecture test holds every caller to that."""
+    claims = tuple(premises)
+    marks = frozenset(trust).union(*(claim.trust for claim in claims))
+    return Goal(rule, statement, tuple(obligations), claims, marks, _SEAL)
+
+
+class NotProvedError(Exception):
+    """An obligation of the goal has no `Proved` verdict."""
+
+    def __init__(self, obligation: Obligation, verdict: Verdict | None) -> None:
+        """Name the first obligation that is missing, and what was answered."""
+        super().__init__(obligation.subject)
+        self.obligation = obligation
+        self.verdict = verdict
+
+
+def discharge(goal: Goal, verdicts: Mapping[str, Verdict]) -> Claim:
+    """Make a claim of a goal, given verdicts by obligation digest. Raises NotProvedError."""
+    if goal.seal is not _SEAL:
+        raise ForgedError("a goal is issued by a kernel rule only")
+    proved: list[Proved] = []
+    for obligation in goal.obligations:
+        digest = obligation.digest()
+        verdict = verdicts.get(digest)
+        if not isinstance(verdict, Proved) or verdict.digest != digest or not _is_backed(verdict):
+            raise NotProvedError(obligation, verdict)
+        proved.append(verdict)
+    return Claim(goal.rule, goal.statement, goal.premises, goal.trust, tuple(proved), goal.obligations, _SEAL)
+
+
+def _is_backed(verdict: Proved) -> bool:
+    """At least one solver said unsat, and none said sat."""
+    said = {answer.answer for answer in verdict.answers}
+    return "unsat" in said and "sat" not in said
+
+
+def check_requirements(rule: str, before: Program, after: Program) -> None:
+    """Refuse a step that loses a requirement, a size, or changes what a shared parameter is."""
+    if not set(before.requires) <= set(after.requires):
+        raise RuleError(rule, "a requirement of the program before is missing after")
+    if not set(before.sizes) <= set(after.sizes):
+        raise RuleError(rule, "a size of the program before is missing after")
+    if before.arithmetic != after.arithmetic:
+        raise RuleError(rule, "the arithmetics differ")
+    kept = {param.name: param for param in after.params}
+    for param in before.params:
+        other = kept.get(param.name)
+        if other is None or (other.elem, other.shape, other.mode) != (param.elem, param.shape, param.mode):
+            raise RuleError(rule, f"parameter {param.name} is missing or differs after")
+    known = {param.name for param in before.params}
+    for param in after.params:
+        if param.name not in known and not param.scratch:
+            raise RuleError(rule, f"parameter {param.name} is new and not scratch")
+
+
+def reflexivity(program: Program) -> Goal:
+    """A program is the same as itself."""
+    return issue("reflexivity", Same(program, program), ())
+
+
+def transitivity(first: Claim, second: Claim) -> Goal:
+    """Chain two claims whose middle programs are one and the same."""
+    left, right = first.statement, second.statement
+    if not isinstance(left, Same) or not isinstance(right, Same):
+        raise RuleError("transitivity", "both premises compare two programs")
+    if left.after != right.before:
+        raise RuleError("transitivity", "the first claim does not end where the second begins")
+    return issue("transitivity", Same(left.before, right.after), (), (first, second))
+
+
+def scratch_names(program: Program) -> frozenset[str]:
+    """The parameters whose final words are unspecified."""
+    return frozenset(param.name for param in program.params if param.scratch)
+
+
+def needs(program: Program) -> tuple[Require, ...]:
+    """What the program requires of its caller."""
+    return program.requires

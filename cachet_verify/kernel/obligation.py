@@ -1,0 +1,104 @@
+"""What the kernel asks of an outside prover, and what it accepts as an answer.
+
+Takes core formulas; gives obligations, identified by the digest of their content, and verdicts.
+Must not know how an obligation is encoded or who answers it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn, Union
+
+from cachet_verify.core.index import Formula
+from cachet_verify.core.spell import spell_formula
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """`premises` entail `goal`, for all integer values of the variables that occur.
+
+    `subject` says in words what is being checked (it is shown, never trusted); `can_refute` is
+    false where a model would only show that a proposal was wrong, not that the program is.
+    """
+
+    subject: str
+    premises: tuple[Formula, ...]
+    goal: Formula
+    can_refute: bool = True
+
+    def statement(self) -> str:
+        """The logical content as canonical text: what the digest is taken of."""
+        lines = [spell_formula(premise) for premise in self.premises]
+        return "\n".join([*lines, "|- " + spell_formula(self.goal)])
+
+    def digest(self) -> str:
+        """SHA-256 of the statement, in hex."""
+        return hashlib.sha256(self.statement().encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One solver's answer to one script."""
+
+    solver: str
+    version: str
+    answer: Literal["unsat", "sat", "unknown", "failed"]
+    reason: str = ""
+    resource: int = 0
+    script: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The answers that together show the obligation valid."""
+
+    digest: str
+    answers: tuple[Answer, ...]
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be squeezed into a truth value."""
+        raise TypeError("a verdict has more than two values: compare its class")
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A model of the premises and the negated goal, in the obligation's own variables."""
+
+    digest: str
+    model: Mapping[str, int]
+    answers: tuple[Answer, ...]
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be squeezed into a truth value."""
+        raise TypeError("a verdict has more than two values: compare its class")
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """No acceptable answer: `reason` is one of rlimit, memory, killed, incomplete, single-solver, solver-error, not-supported."""
+
+    digest: str
+    reason: str
+    answers: tuple[Answer, ...] = ()
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be squeezed into a truth value."""
+        raise TypeError("a verdict has more than two values: compare its class")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Our own fault: the solvers contradict each other, or an encoder is wrong."""
+
+    digest: str
+    reason: str
+    answers: tuple[Answer, ...] = field(default=())
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be squeezed into a truth value."""
+        raise TypeError("a verdict has more than two values: compare its class")
+
+
+Verdict = Union[Proved, Refuted, Undecided, Failed]
