@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from types import MappingProxyType
 
 from cachet_verify.core.conversion import build_conversion
@@ -96,7 +96,7 @@ class Operation:
         """
         if len(words) != self.arity:
             raise WordError(f"`{self.name}` takes {self.arity} words, not {len(words)}")
-        return function_of(self.name, types, arithmetic)(*words)
+        return _cached(self.name, types, arithmetic.flushes)(*words)
 
     def build(self, types: str, flushes: bool) -> WordFunction:
         """The fastest function from words to words that computes it; not cached."""
@@ -184,20 +184,25 @@ OPERATIONS: Mapping[str, Operation] = _table(
 
 
 def function_of(name: str, elem: str, arithmetic: Arithmetic = IEEE) -> WordFunction:
-    """The function from words to words of an operation as programs name it.
+    """The function from words to words of an operation as programs name it; `elem` is its result's type.
 
-    The name alone, as `fma`, works on `elem`. A name may carry types, which then count instead:
-    `convert f32 f64`, `lt f32`, `to_bits f16` (their result is not of their operands' type).
+    An operation whose result has its operands' type goes by its name alone, `fma`. The others
+    carry their types: `lt f32` and `convert f32 bool` to `bool`, `from_bits f16`, `to_bits f16`.
     The function does not check how many words it gets, nor their range. Raises WordError for an
-    unknown operation or type and for an operation that is not defined on the type.
+    unknown operation or type, an operation not defined on the type, and a wrong `elem`.
     """
-    return _cached(name, elem, arithmetic.flushes)
-
-
-@lru_cache(maxsize=None)
-def _cached(name: str, elem: str, flushes: bool) -> WordFunction:
     head, _, types = name.partition(" ")
     operation = OPERATIONS.get(head)
     if operation is None:
         raise WordError(f"`{head}` is not an operation on words")
-    return operation.build(types or elem, flushes)
+    if not types and operation.result != "T":
+        raise WordError(f"`{head}` needs its types, as `{head} {'f32 f64' if head == 'convert' else 'f32'}`")
+    result = operation.signature(types or elem)[1]
+    if result != elem:
+        raise WordError(f"`{name}` gives `{result}`, not `{elem}`")
+    return _cached(head, types or elem, arithmetic.flushes)
+
+
+@cache
+def _cached(head: str, types: str, flushes: bool) -> WordFunction:
+    return OPERATIONS[head].build(types, flushes)
