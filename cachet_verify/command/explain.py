@@ -1,0 +1,31 @@
+"""`explain CODE`: what a code means, an example that gives it, and what to do.
+
+Takes a code, or nothing for the list of all codes.
+Must not check anything.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import click
+
+from cachet_verify.command.stream import write
+from cachet_verify.diagnostic import fail, load_codes, render_help
+from cachet_verify.exit_code import ExitCode
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+def command(code: str | None) -> int:
+    """Say what CODE means, with an example and what to do; without CODE, list every code."""
+    table = load_codes()
+    if code is None:
+        write("".join(f"{name}\n" for name in table))
+        return ExitCode.PROVED
+    name = code.strip().removeprefix("error").strip("[]")
+    if name not in table:
+        near = get_close_matches(name, table, n=1)
+        raise fail("tool.unknown-code", f"no code is called {code}", None, f"cachet-verify explain{f' {near[0]}' if near else ''}")
+    write(render_help(table[name]))
+    return ExitCode.PROVED

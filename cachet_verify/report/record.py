@@ -1,0 +1,226 @@
+"""The records of a verdict report, field for field the JSON document of docs/json.md.
+
+Plain, frozen data: the session builds it, renderers and exit codes read it.
+Must not compute a verdict; lines and columns count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+VERSION = 1
+"""Version of the document; raised when a field changes meaning or goes."""
+
+ITEM_KINDS = ("contraction", "schedule fn", "schedule", "step fn", "instr fn", "fn", "grid", "call", "proof", "law", "layout", "synth const")
+"""What an item can be."""
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+class Verdict(StrEnum):
+    """What the checker says of one item or obligation. `bool(verdict)` raises: a verdict is compared, never tested for truth."""
+
+    PROVED = "proved"
+    REFUSED = "refused"
+    UNDECIDED = "undecided"
+    UNUSED = "unused"
+    ERROR = "error"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict has no truth value; compare it with Verdict.PROVED")
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticReport:
+    """One message about bad input. `line` and `column` are None when it has no place.
+
+    `path` is the file it points into, which may be one that the checked file imports. `rendered` is the whole message as a person reads it:
+    the line `path:line:column: error[code]: message`, the source with a caret, notes, and what to type.
+    """
+
+    code: str
+    message: str
+    path: str
+    line: int | None = None
+    column: int | None = None
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    rendered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedEntry:
+    """Something a claim takes on trust: `kind` is "law", "template" or "admitted"; `reason` and `evidence` are texts or None."""
+
+    kind: str
+    name: str
+    reason: str | None = None
+    evidence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPart:
+    """One relation of a claim: `relation` is "bits of" or "reals of", `of` the program it names."""
+
+    relation: str
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """By which solvers and routes a claim was reached."""
+
+    solvers: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReport:
+    """What was proved of an item, and what it rests on."""
+
+    parts: tuple[ClaimPart, ...]
+    arithmetic: str | None = None
+    by: tuple[str, ...] = ()
+    trusted: tuple[TrustedEntry, ...] = ()
+    assumes: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    strength: Strength = Strength()
+
+    @property
+    def sentence(self) -> str:
+        """The relations in one phrase, such as "bits of matmul"."""
+        return "; ".join(f"{part.relation} {part.of}" for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SolverAnswer:
+    """One solver's answer ("unsat", "sat", "unknown: why"), and the resource count it took (None when it was not measured)."""
+
+    answer: str
+    resource: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObligationReport:
+    """One obligation: a stable `id`, what it `says`, its verdict, and the reason when it is not proved."""
+
+    id: str
+    says: str
+    verdict: Verdict
+    reason: str | None = None
+    solvers: Mapping[str, SolverAnswer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What the interpreter saw at `cell`: the word before the rewrite and the word after it, as hex texts."""
+
+    confirmed: bool
+    cell: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an item is not proved. The first line of `message` is the sentence; further lines explain it.
+
+    `counterexample` maps the user's own names to numbers or words. `replay` is None where there is nothing to replay (a budget, an alias).
+    """
+
+    code: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    counterexample: Mapping[str, int | str] = field(default_factory=dict)
+    replay: Replay | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The first line of the message."""
+        return self.message.split("\n", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReport:
+    """The verdict of one item; `kind` is one of ITEM_KINDS."""
+
+    name: str
+    kind: str
+    verdict: Verdict
+    line: int
+    column: int
+    claim: ClaimReport | None = None
+    obligations: tuple[ObligationReport, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why the item is not proved, in one line: the refusal's sentence, else the first open obligation's reason, else nothing."""
+        if self.refusal is not None:
+            return self.refusal.sentence
+        for obligation in self.obligations:
+            if obligation.verdict != Verdict.PROVED:
+                return f"{obligation.reason or obligation.verdict}: {obligation.says}"
+        return ""
+
+    @property
+    def trusted(self) -> tuple[TrustedEntry, ...]:
+        """What the item's claim takes on trust; nothing when there is no claim."""
+        return self.claim.trusted if self.claim is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One checked file: its path as given, the messages about bad input, and its items in source order."""
+
+    path: str
+    diagnostics: tuple[DiagnosticReport, ...] = ()
+    items: tuple[ItemReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over a report. `errors` counts items whose verdict is our own fault."""
+
+    proved: int = 0
+    refused: int = 0
+    undecided: int = 0
+    unused: int = 0
+    errors: int = 0
+    obligations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run. `tool` maps names to versions; `timing` holds everything that varies from run to run, and nothing else does."""
+
+    files: tuple[FileReport, ...]
+    tool: Mapping[str, str] = field(default_factory=dict)
+    timing: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def items(self) -> tuple[ItemReport, ...]:
+        """All items, in the order of the files."""
+        return tuple(item for file in self.files for item in file.items)
+
+    @property
+    def summary(self) -> Summary:
+        """Count the verdicts and the obligations."""
+        verdicts = [item.verdict for item in self.items]
+        return Summary(
+            proved=verdicts.count(Verdict.PROVED),
+            refused=verdicts.count(Verdict.REFUSED),
+            undecided=verdicts.count(Verdict.UNDECIDED),
+            unused=verdicts.count(Verdict.UNUSED),
+            errors=verdicts.count(Verdict.ERROR),
+            obligations=sum(len(item.obligations) for item in self.items),
+        )
+
+    @property
+    def trusted(self) -> tuple[TrustedEntry, ...]:
+        """Every trusted entry of every claim, each once, sorted by kind and name."""
+        entries = {entry for item in self.items for entry in item.trusted}
+        return tuple(sorted(entries, key=lambda entry: (entry.kind, entry.name, entry.reason or "", entry.evidence or "")))
