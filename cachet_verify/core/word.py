@@ -96,7 +96,7 @@ class Operation:
         """
         if len(words) != self.arity:
             raise WordError(f"`{self.name}` takes {self.arity} words, not {len(words)}")
-        return _cached(self.name, types, arithmetic.flushes)(*words)
+        return _built(self.name, types, arithmetic.flushes)(*words)
 
     def build(self, types: str, flushes: bool) -> WordFunction:
         """The fastest function from words to words that computes it; not cached."""
@@ -191,18 +191,24 @@ def function_of(name: str, elem: str, arithmetic: Arithmetic = IEEE) -> WordFunc
     The function does not check how many words it gets, nor their range. Raises WordError for an
     unknown operation or type, an operation not defined on the type, and a wrong `elem`.
     """
+    return _resolved(name, elem, arithmetic.flushes)
+
+
+@cache
+def _resolved(name: str, elem: str, flushes: bool) -> WordFunction:
     head, _, types = name.partition(" ")
     operation = OPERATIONS.get(head)
     if operation is None:
         raise WordError(f"`{head}` is not an operation on words")
     if not types and operation.result != "T":
         raise WordError(f"`{head}` needs its types, as `{head} {'f32 f64' if head == 'convert' else 'f32'}`")
-    result = operation.signature(types or elem)[1]
+    types = types or elem
+    result = operation.signature(types)[1]
     if result != elem:
         raise WordError(f"`{name}` gives `{result}`, not `{elem}`")
-    return _cached(head, types or elem, arithmetic.flushes)
+    return _built(head, types, flushes)
 
 
 @cache
-def _cached(head: str, types: str, flushes: bool) -> WordFunction:
+def _built(head: str, types: str, flushes: bool) -> WordFunction:
     return OPERATIONS[head].build(types, flushes)

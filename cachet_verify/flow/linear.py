@@ -1,0 +1,149 @@
+"""Solving equations between addresses for the counters of a writer, by mixed radix.
+
+Takes an address as a term over unknown counters and the value it must have; gives each unknown
+as a term. Must not be trusted: a wrong solution fails the kernel's check of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cachet_verify.core.index import (
+    ONE,
+    ZERO,
+    Const,
+    Index,
+    Product,
+    Sum,
+    Var,
+    add,
+    div,
+    mod,
+    mul,
+    sub,
+    substitute,
+    variables,
+)
+
+
+def split_linear(term: Index, unknown: frozenset[str]) -> tuple[dict[str, Index], Index] | None:
+    """A term as coefficients of the unknowns and a rest without them; None when it is not linear."""
+    coefficients: dict[str, Index] = {}
+    rest: Index = ZERO
+    for part in _distributed(term):
+        found = variables(part) & unknown
+        if not found:
+            rest = add(rest, part)
+            continue
+        factor = _factor(part, unknown)
+        if factor is None:
+            return None
+        name, coefficient = factor
+        coefficients[name] = add(coefficients.get(name, ZERO), coefficient)
+    return {name: value for name, value in coefficients.items() if value != ZERO}, rest
+
+
+def _distributed(term: Index) -> tuple[Index, ...]:
+    """The summands of a term, products with sums multiplied out."""
+    if isinstance(term, Sum):
+        return tuple(part for item in term.terms for part in _distributed(item))
+    if isinstance(term, Product):
+        left, right = _distributed(term.left), _distributed(term.right)
+        if len(left) > 1 or len(right) > 1:
+            return tuple(part for a in left for b in right for part in _distributed(mul(a, b)))
+    return (term,)
+
+
+def _factor(part: Index, unknown: frozenset[str]) -> tuple[str, Index] | None:
+    if isinstance(part, Var):
+        return part.name, ONE
+    if isinstance(part, Product):
+        for inner, outer in ((part.left, part.right), (part.right, part.left)):
+            if not variables(outer) & unknown:
+                found = _factor(inner, unknown)
+                return None if found is None else (found[0], mul(outer, found[1]))
+    return None
+
+
+def decode(
+    address: Sequence[Index],
+    value: Sequence[Index],
+    unknown: Sequence[str],
+    lows: Mapping[str, Index],
+) -> dict[str, Index]:
+    """Terms for those unknowns that the equations `address[d] == value[d]` determine.
+
+    Unknowns are outermost first; where several stand in one address their coefficients are taken
+    for a mixed radix, the largest first, each counter starting at its low.
+    """
+    solved: dict[str, Index] = {}
+    waiting = list(zip(address, value, strict=True))
+    for _ in range(len(waiting) + 1):
+        left: list[tuple[Index, Index]] = []
+        for ours, theirs in waiting:
+            ours = substitute(ours, solved)
+            free = frozenset(name for name in unknown if name not in solved)
+            parts = split_linear(ours, free)
+            if parts is None or not parts[0]:
+                if parts is None:
+                    left.append((ours, theirs))
+                continue
+            if not _alike(parts, theirs, solved):
+                _decode_one(parts[0], sub(theirs, parts[1]), unknown, lows, solved)
+        if not left or left == waiting:
+            break
+        waiting = left
+    return solved
+
+
+def _alike(parts: tuple[dict[str, Index], Index], value: Index, solved: dict[str, Index]) -> bool:
+    """Match the value's own summands by their coefficients, where it has just those coefficients."""
+    wanted, rest = parts
+    given = split_linear(value, variables(value))
+    if given is None or given[1] != rest or len(set(wanted.values())) != len(wanted):
+        return False
+    holders = {coefficient: name for name, coefficient in given[0].items()}
+    if len(holders) != len(given[0]) or set(holders) != set(wanted.values()):
+        return False
+    solved.update({name: Var(holders[coefficient]) for name, coefficient in wanted.items()})
+    return True
+
+
+def _decode_one(
+    coefficients: Mapping[str, Index],
+    value: Index,
+    unknown: Sequence[str],
+    lows: Mapping[str, Index],
+    solved: dict[str, Index],
+) -> None:
+    names = [name for name in unknown if name in coefficients]
+    names.sort(key=lambda name: -_weight(coefficients[name]))
+    for name in names:
+        low = substitute(lows.get(name, ZERO), solved)
+        if low != ZERO and not variables(low) & set(names):
+            value = sub(value, mul(coefficients[name], low))
+    for name in names:
+        coefficient, low = coefficients[name], substitute(lows.get(name, ZERO), solved)
+        if coefficient == Const(-1) and len(names) == 1:
+            solved[name] = sub(low, value) if low != ZERO else mul(Const(-1), value)
+            return
+        quotient = div(value, coefficient)
+        solved[name] = add(low, quotient) if low != ZERO else quotient
+        value = mod(value, coefficient) if coefficient != ONE else ZERO
+
+
+def _weight(coefficient: Index) -> int:
+    """A rank for coefficients: literals by size, symbolic ones above them by their degree."""
+    if isinstance(coefficient, Const):
+        return coefficient.value
+    return (1 << 40) * len(list(_variables_with_repeats(coefficient)))
+
+
+def _variables_with_repeats(term: Index) -> list[str]:
+    if isinstance(term, Var):
+        return [term.name]
+    if isinstance(term, Product):
+        return _variables_with_repeats(term.left) + _variables_with_repeats(term.right)
+    if isinstance(term, Sum):
+        return max((_variables_with_repeats(part) for part in term.terms), key=len, default=[])
+    return []

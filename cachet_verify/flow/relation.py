@@ -1,0 +1,214 @@
+"""Proposals for the relation: descend both programs from sampled output cells and fit equations.
+
+Takes two programs with proposed flows; gives, for each pair of operation nodes that a common
+descent meets, the affine equations between their counters, or the first place where the flows
+disagree. Must not be trusted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from cachet_verify.core.index import (
+    Formula,
+    Index,
+    Product,
+    Var,
+    conj,
+    subterms,
+    variables,
+)
+from cachet_verify.core.ir import OfIndex, Op
+from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms
+from cachet_verify.flow.fit import Span
+from cachet_verify.flow.source import draw_cells
+from cachet_verify.kernel.dataflow import Node, Side, Terminal, cell_names, node_value
+
+_ROUNDS = 6
+_CELLS = 12
+_SHORT, _LONG = 60, 800
+
+Pair = tuple[Node, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Where two flows part: the output cell, the sizes, and what each side has there."""
+
+    buffer: str
+    cell: tuple[int, ...]
+    sizes: dict[str, int]
+    why: str
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the descents saw: points of each pair, the equations they leave, the first disagreement."""
+
+    seen: dict[Pair, list[tuple[int, ...]]] = field(default_factory=dict)
+    spans: dict[Pair, Span] = field(default_factory=dict)
+    disagreement: Disagreement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    guard: Callable[..., bool]
+    terminal: Terminal
+    values: Callable[..., tuple[int, ...]]
+
+
+class _Walker:
+    """One program's descents, compiled once for each place they start from."""
+
+    def __init__(self, side: Side, sizes: tuple[str, ...]) -> None:
+        self.side = side
+        self.sizes = sizes
+        self.operands: dict[tuple[Node, int], list[_Piece]] = {}
+        self.finals: dict[str, list[_Piece]] = {}
+
+    def final(self, buffer: str, point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+        """Where a final cell comes from; `point` is sizes, then indices."""
+        if buffer not in self.finals:
+            names = (*self.sizes, *cell_names(buffer, len(self.side.families.buffers[buffer].shape)))
+            self.finals[buffer] = [self._compiled(names, *piece) for piece in self.side.final(buffer)]
+        return _first(self.finals[buffer], point)
+
+    def operand(self, node: Node, place: int, point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+        """Where an operand comes from; `point` is sizes, then counters."""
+        if (node, place) not in self.operands:
+            names = (*self.sizes, *self.side.families.named(node[0]).names())
+            self.operands[node, place] = [self._compiled(names, *piece) for piece in self.side.operand(node, place)]
+        return _first(self.operands[node, place], point)
+
+    def _compiled(self, names: Sequence[str], guard: Formula, terminal: Terminal) -> _Piece:
+        terms: tuple[Index, ...] = terminal.cell
+        if terminal.kind == "op":
+            terms = tuple(term for _, term in terminal.at)
+        elif isinstance(terminal.word, OfIndex):
+            terms = (terminal.word.term,)
+        return _Piece(compile_formula(names, guard), terminal, compile_terms(names, terms))
+
+
+def _first(pieces: list[_Piece], point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+    for piece in pieces:
+        if piece.guard(*point):
+            return piece.terminal, piece.values(*point)
+    return None
+
+
+def descend(left: Side, right: Side, outputs: Sequence[str], sizes: Sizer, seed: int = 0) -> Trace:
+    """Pairs of operation instances met from sampled cells of the outputs, until no new equation falls."""
+    trace = Trace()
+    walkers = _Walker(left, sizes.sizes), _Walker(right, sizes.sizes)
+    width = len(sizes.sizes)
+    ranks: dict[Pair, int] = {}
+    calm = 0
+    for turn in range(_ROUNDS):
+        for buffer in outputs:
+            names = cell_names(buffer, len(left.families.buffers[buffer].shape))
+            shape = left.families.buffers[buffer].shape
+            for place, point in enumerate(draw_cells(shape, names, sizes, _CELLS, seed + 1 + turn)):
+                limit = _LONG if place < 2 else _SHORT
+                why = _walk_cell(walkers, buffer, point, width, trace, limit)
+                if why is not None and trace.disagreement is None:
+                    at = dict(zip(sizes.sizes, point[:width], strict=True))
+                    trace.disagreement = Disagreement(buffer, point[width:], at, why)
+        if trace.disagreement is not None:
+            break
+        found = {pair: span.rank for pair, span in _spans(trace, left, right, sizes).items()}
+        calm = calm + 1 if found == ranks else 0
+        ranks = found
+        if calm == 2:
+            break
+    return trace
+
+
+def _walk_cell(
+    walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, ...], width: int, trace: Trace, limit: int
+) -> str | None:
+    left, right = walkers
+    waiting = [(left.final(buffer, point), right.final(buffer, point))]
+    sizes = point[:width]
+    visited: set[tuple[Pair, tuple[int, ...]]] = set()
+    steps = 0
+    why: str | None = None
+    while waiting and steps < limit:
+        ours, theirs = waiting.pop()
+        met = _meet(ours, theirs)
+        if isinstance(met, str):
+            why = why or met
+            continue
+        if met is None or ours is None or theirs is None:
+            continue
+        at = (*ours[1], *theirs[1])
+        if (met, at) in visited:
+            continue
+        visited.add((met, at))
+        steps += 1
+        trace.seen.setdefault(met, []).append((*sizes, *at))
+        value = node_value(left.side.families, met[0])
+        for place in range(len(value.args) if isinstance(value, Op) else 0):
+            waiting.append(
+                (
+                    left.operand(met[0], place, (*sizes, *ours[1])),
+                    right.operand(met[1], place, (*sizes, *theirs[1])),
+                )
+            )
+    return why
+
+
+def _meet(
+    ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal, tuple[int, ...]] | None
+) -> Pair | str | None:
+    """The pair of nodes to go on from, None where both flows end alike, or why they differ."""
+    if ours is None or theirs is None:
+        return "a source was not found"
+    first, second = ours[0], theirs[0]
+    if first.kind != second.kind:
+        return f"{first.kind} against {second.kind}"
+    if first.node is not None and second.node is not None:
+        return first.node, second.node
+    if first.kind == "initial":
+        return None if (first.buffer, ours[1]) == (second.buffer, theirs[1]) else "different cells"
+    if first.kind == "index":
+        return None if ours[1] == theirs[1] else "different indices"
+    return None if first.word == second.word else "different words"
+
+
+def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
+    """The products of two variables that occur in the domains and cells of the programs."""
+    found: dict[Index, None] = {}
+    for side in sides:
+        for member in side.families.members:
+            for item in (*member.domain, *member.cell):
+                for term in subterms(item):
+                    if isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var):
+                        found[term] = None
+    return tuple(found)
+
+
+def fit(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Formula]:
+    """Affine equations (over counters, sizes and the programs' own products) for each pair met."""
+    return {pair: conj(span.equations()) for pair, span in _spans(trace, left, right, sizes).items()}
+
+
+def _spans(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Span]:
+    products = monomials((left, right))
+    for pair, points in trace.seen.items():
+        span = trace.spans.get(pair)
+        names = (
+            *sizes.sizes,
+            *left.families.named(pair[0][0]).names(),
+            *right.families.named(pair[1][0]).names(),
+        )
+        if span is None:
+            known = set(names)
+            own = [term for term in products if variables(term) <= known]
+            terms: list[Index] = [*(Var(name) for name in names[len(sizes.sizes) :]), *own]
+            terms += [Var(size) for size in sizes.sizes]
+            span = trace.spans[pair] = Span(tuple(terms), compile_terms(names, terms))
+        for point in points[span.taken :]:
+            span.take(span.rows(*point))
+        span.taken = len(points)
+    return trace.spans

@@ -1,0 +1,227 @@
+"""Proposals for sources: which earlier write gave the word that a load reads.
+
+Takes the families of one program; gives, for each load and each final cell, pieces in order. For
+every writer, and every depth at which writer and reader can part ways from the inside out, the
+writer's counters are those of the reader down to that depth, then what the address says, then the
+latest iteration; pieces that never apply at sampled points are dropped. Must not be trusted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cachet_verify.core.family import Access, Counter, Families, Family, accesses
+from cachet_verify.core.index import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    Compare,
+    Formula,
+    Index,
+    Substitution,
+    Var,
+    all_equal,
+    ceil_div,
+    conj,
+    conjuncts,
+    le,
+    lt,
+    minimum,
+    sub,
+    substitute,
+    substitute_formula,
+    variables,
+)
+from cachet_verify.core.ir import Word
+from cachet_verify.flow.evaluate import Drawer, Sizer, compile_formula
+from cachet_verify.flow.linear import decode, split_linear
+from cachet_verify.kernel.dataflow import Flow, Pieces, Source, cell_names
+
+_SAMPLES = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads: a cell of a buffer, in a family's iteration or after the end."""
+
+    buffer: str
+    cell: tuple[Index, ...]
+    family: Family | None
+    under: tuple[Formula, ...] = ()
+
+
+def propose_flow(families: Families, sizes: Sizer, seed: int = 0) -> Flow:
+    """Sources for every load and every final cell of a program's parameters."""
+    loads: dict[tuple[str, int], Pieces] = {}
+    for family in families.members:
+        reads = accesses(family.value)
+        if not reads:
+            continue
+        points = draw_points(family, sizes, _SAMPLES, seed)
+        names = (*sizes.sizes, *family.names())
+        for place, access in enumerate(reads):
+            loads[family.name, place] = _propose(families, _reader(access, family), names, points)
+    finals: dict[str, Pieces] = {}
+    for param in families.program.params:
+        names = cell_names(param.name, len(param.shape))
+        reader = Reader(param.name, tuple(Var(name) for name in names), None)
+        shape = families.buffers[param.name].shape
+        points = draw_cells(shape, names, sizes, _SAMPLES, seed)
+        finals[param.name] = _propose(families, reader, (*sizes.sizes, *names), points)
+    return Flow(loads, finals)
+
+
+def _reader(access: Access, family: Family) -> Reader:
+    return Reader(access.buffer, access.cell, family, access.under)
+
+
+def draw_points(family: Family, sizes: Sizer, count: int, seed: int) -> list[tuple[int, ...]]:
+    """Points of a family's domain: sizes, then counters."""
+    chance = random.Random(seed)
+    drawer = Drawer(family, sizes.sizes)
+    found: list[tuple[int, ...]] = []
+    for attempt in range(count * 6):
+        at = sizes.draw(chance) if attempt % 3 == 0 or attempt == 0 else at
+        if at is None:
+            return found
+        point = drawer.draw(at, chance)
+        if point is not None:
+            found.append(point)
+            if len(found) == count:
+                break
+    return found
+
+
+def draw_cells(
+    shape: Sequence[Index], names: Sequence[str], sizes: Sizer, count: int, seed: int
+) -> list[tuple[int, ...]]:
+    """Cells of a buffer: sizes, then indices."""
+    counters = tuple(Counter(name, "loop", ZERO, size) for name, size in zip(names, shape, strict=True))
+    domain = tuple(
+        part for name, size in zip(names, shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size))
+    )
+    virtual = Family("end", counters, domain, (), "", (), Word("bool", 0))
+    return draw_points(virtual, sizes, count, seed)
+
+
+def _propose(
+    families: Families, reader: Reader, names: Sequence[str], points: Sequence[tuple[int, ...]]
+) -> Pieces:
+    under = compile_formula(names, conj(reader.under))
+    open_points = [point for point in points if under(*point)]
+    pieces: list[Source] = []
+    if families.writers(reader.buffer):
+        for candidate in _candidates(families, reader):
+            guard = compile_formula(names, candidate.guard)
+            hit = [point for point in open_points if guard(*point)]
+            if not hit:
+                continue
+            missed = [point for point in open_points if not guard(*point)]
+            slim = _slimmed(candidate.guard, names, open_points)
+            pieces.append(Source(slim if missed else TRUE, candidate.writer, candidate.at))
+            open_points = missed
+            if not missed and len(points) >= _SAMPLES // 4:
+                return tuple(pieces)
+    return (*pieces, Source(TRUE))
+
+
+def _slimmed(guard: Formula, names: Sequence[str], points: Sequence[tuple[int, ...]]) -> Formula:
+    """The guard without the conjuncts that hold at every point where the others do."""
+    parts = list(conjuncts(guard))
+    tests = [compile_formula(names, part) for part in parts]
+    kept: list[Formula] = []
+    remaining = list(points)
+    for part, test in sorted(zip(parts, tests, strict=True), key=lambda pair: _complexity(pair[0])):
+        failing = [point for point in remaining if not test(*point)]
+        if failing:
+            kept.append(part)
+            remaining = [point for point in remaining if test(*point)]
+    return conj(kept)
+
+
+def _complexity(part: Formula) -> tuple[int, int]:
+    return len(variables(part)), len(repr(part))
+
+
+def _candidates(families: Families, reader: Reader) -> list[Source]:
+    ranked: list[tuple[tuple[int, ...], Source]] = []
+    for order, writer in enumerate(families.writers(reader.buffer)):
+        shared, is_earlier = _shared(writer, reader.family)
+        depths = range(len(shared), -1, -1) if is_earlier else range(len(shared) - 1, -1, -1)
+        for depth in depths:
+            if depth < len(shared) and shared[depth] in writer.grids():
+                continue
+            source = _candidate(writer, reader, shared, depth)
+            if source is not None:
+                ranked.append(((-depth, -order), source))
+    ranked.sort(key=lambda pair: pair[0])
+    return [source for _, source in ranked]
+
+
+def _shared(writer: Family, reader: Family | None) -> tuple[list[str], bool]:
+    """The loops both stand in, outermost first, and whether the writer comes first in their body."""
+    shared: list[str] = []
+    if reader is None:
+        return shared, True
+    for ours, theirs in zip(writer.moment, reader.moment, strict=False):
+        if isinstance(ours, str) and ours == theirs:
+            shared.append(ours)
+        elif ours != theirs:
+            return shared, isinstance(ours, int) and isinstance(theirs, int) and ours < theirs
+    return shared, False
+
+
+def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int) -> Source | None:
+    at: dict[str, Index] = {name: Var(name) for name in shared[:depth]}
+    unknown = [name for name in writer.names() if name not in at]
+    fresh: Substitution = {name: Var("?" + name) for name in unknown}
+    cell = tuple(substitute(term, fresh) for term in writer.cell)
+    lows = {"?" + counter.name: substitute(counter.low, fresh) for counter in writer.counters}
+    found = decode(cell, reader.cell, ["?" + name for name in unknown], lows)
+    guards: list[Formula] = []
+    parting = shared[depth] if depth < len(shared) else None
+    for counter in writer.counters:
+        if counter.name in at:
+            continue
+        by_address = found.get("?" + counter.name)
+        if by_address is not None and not any(name.startswith("?") for name in variables(by_address)):
+            at[counter.name] = by_address
+            if counter.name == parting:
+                guards.append(lt(by_address, Var(parting)))
+        elif counter.name == parting:
+            at[counter.name] = sub(Var(parting), ONE)
+        else:
+            last = _last(writer, counter, at)
+            if last is None:
+                return None
+            at[counter.name] = last
+    guards.extend(substitute_formula(part, at) for part in writer.domain)
+    guards.append(all_equal((substitute(term, at) for term in writer.cell), reader.cell))
+    guard = conj(guards)
+    return None if guard == FALSE else Source(guard, writer.name, tuple(at.items()))
+
+
+def _last(writer: Family, counter: Counter, at: Substitution) -> Index | None:
+    """The last iteration of a loop, given the counters outside it."""
+    if counter.high is not None:
+        return substitute(sub(counter.high, ONE), at)
+    blocks: Index | None = None
+    for part in writer.domain:
+        parts = _block_bound(part, counter.name)
+        if parts is not None:
+            count = ceil_div(parts[1], parts[0])
+            blocks = count if blocks is None else minimum(blocks, count)
+    return None if blocks is None else substitute(sub(blocks, ONE), at)
+
+
+def _block_bound(part: Formula, name: str) -> tuple[Index, Index] | None:
+    """From `low + size * g < high`, the size and `high - low`."""
+    if not isinstance(part, Compare) or part.relation != "<" or name in variables(part.right):
+        return None
+    parts = split_linear(part.left, frozenset({name}))
+    if parts is None or name not in parts[0]:
+        return None
+    return parts[0][name], sub(part.right, parts[1])
