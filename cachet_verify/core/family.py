@@ -54,6 +54,7 @@ from cachet_verify.core.ir import (
     Load,
     OfIndex,
     Op,
+    Print,
     Program,
     Slice,
     Stmt,
@@ -291,6 +292,8 @@ class _Lowering:
             return replace(outer, views={**outer.views, stmt.alias: stmt.root})
         elif isinstance(stmt, View):
             return replace(outer, views={**outer.views, stmt.alias: stmt})
+        elif isinstance(stmt, Print):
+            raise UnmodelledError("printing")
         else:
             self.block(stmt.body if isinstance(stmt, Inlined) else stmt, here)
         return outer

@@ -234,13 +234,21 @@ class Inlined:
 
 
 @dataclass(frozen=True, slots=True)
+class Print:
+    """Show one value on a line of its own; only `main` and what it runs on the host may."""
+
+    value: Value
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Statements, one after the other."""
 
     body: tuple[Stmt, ...] = ()
 
 
-Stmt = Union[Store, Declare, For, Grid, If, Lease, View, Inlined, Block]
+Stmt = Union[Store, Declare, For, Grid, If, Lease, View, Inlined, Print, Block]
 
 
 @dataclass(frozen=True, slots=True)
