@@ -66,6 +66,8 @@ def propose_flow(families: Families, sizes: Sizer, seed: int = 0) -> Flow:
             loads[family.name, place] = _propose(families, _reader(access, family), names, points)
     finals: dict[str, Pieces] = {}
     for param in families.program.params:
+        if param.scratch:
+            continue
         names = cell_names(param.name, len(param.shape))
         reader = Reader(param.name, tuple(Var(name) for name in names), None)
         shape = families.buffers[param.name].shape

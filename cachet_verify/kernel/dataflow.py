@@ -156,6 +156,7 @@ class Side:
         self.flow = flow
         self.scratch = scratch
         self.used: dict[tuple[str, int], None] = {}
+        self.ended: dict[str, None] = {}
 
     def operand(self, node: Node, place: int) -> Iterator[tuple[Formula, Terminal]]:
         """Where operand `place` of an operation node comes from, piece by piece."""
@@ -168,7 +169,10 @@ class Side:
         """Where a cell of a parameter comes from at the end, piece by piece."""
         rank = len(self.families.buffers[buffer].shape)
         cell = tuple(Var(name) for name in cell_names(buffer, rank))
-        return self._pieces(self.flow.finals.get(buffer, ()), buffer, cell, {}, (), ())
+        self.ended[buffer] = None
+        if buffer not in self.flow.finals:
+            raise UnmodelledError(f"the end of {buffer}, whose source was not found")
+        return self._pieces(self.flow.finals[buffer], buffer, cell, {}, (), ())
 
     def _pieces(
         self,
@@ -381,7 +385,8 @@ def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
         held = (*premises, *family.domain, *access.under)
         reader = _Reader(f"a load of {access.buffer}", access.buffer, access.cell, held, family)
         yield from _check_pieces(families, reader, side.flow.loads[name, place])
-    for buffer, pieces in side.flow.finals.items():
+    for buffer in side.ended:
+        pieces = side.flow.finals[buffer]
         if not families.writers(buffer):
             if any(piece.writer is not None for piece in pieces):
                 raise RuleError(RULE, "a source names a writer of another buffer", buffer)
