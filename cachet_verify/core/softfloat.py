@@ -62,9 +62,8 @@ class SoftFloat:
         the even neighbour, which is the least normal itself.
         """
         element = self.element
-        below = element.least + element.precision - 1 - top
-        if below:
-            return below > 0
+        if top < element.least + element.precision - 1:
+            return True
         length = significand.bit_length()
         places = element.precision + 1
         return (significand << places) < (1 << (length + places)) - (1 << length)
