@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from cachet_verify.core.nativefloat import host_is_ieee
 from cachet_verify.core.softfloat import SoftFloat
 from cachet_verify.core.word import ELEMENTS, FLUSH, IEEE, OPERATIONS, WordFunction, function_of
 from tests.oracle import hardware
@@ -46,6 +47,15 @@ def test_flushing_words_are_the_hardwares(name: str, elem: str) -> None:
     expected = hardware.apply(name, elem, *columns, result=result, flush=True)
     assert expected != hardware.apply(name, elem, *columns, result=result), "the samples do not reach a subnormal"
     check(elem, OPERATIONS[name].build(elem, True), columns, one_nan(result, expected), result)
+
+
+@pytest.mark.skipif(not hardware.HAS_FLUSH_MODE, reason="this machine's flushing mode is not driven by these tests")
+def test_a_flushing_host_is_noticed() -> None:
+    assert host_is_ieee()
+    with hardware.flushing():
+        noticed = not host_is_ieee()
+    assert noticed
+    assert host_is_ieee()
 
 
 @pytest.mark.parametrize("name", ["neg", "abs"])
