@@ -37,7 +37,7 @@ def test_a_name_is_found(shipped: Path, name: str, path: str) -> None:
     assert find_shipped(name) == shipped / path
 
 
-NOTHING = ["", "nothing", "some-machine", "platforms/nothing", "platforms/", "../secret", "platforms/../../secret", "/steps", "steps/", "a\x00b", ".."]
+NOTHING = ["", "nothing", "some-machine", "platforms/nothing", "platforms/", "../secret", "platforms/../../secret", "/steps", "steps/", "a\x00b"]
 
 
 @pytest.mark.parametrize("name", NOTHING)
