@@ -11,7 +11,7 @@ import pytest
 from cachet_verify.cli import main
 from cachet_verify.command.check import FORMATS
 from cachet_verify.report.option import CheckOptions
-from cachet_verify.report.record import FileReport, Report
+from cachet_verify.report.record import FileReport, ItemReport, Report
 from cachet_verify.report.regress import verdict_path
 from tests.cli.fake_session import FakeSession, install
 from tests.report import sample_report as sample
@@ -50,7 +50,7 @@ def test_the_flags_reach_the_session(session: FakeSession) -> None:
         ((), 8),
     ],
 )
-def test_exit_codes(session: FakeSession, items: tuple[sample.ItemReport, ...], code: int) -> None:
+def test_exit_codes(session: FakeSession, items: tuple[ItemReport, ...], code: int) -> None:
     session.report = sample.report_of(*items)
     assert main(["check", "a.cachet"]) == code
 
@@ -155,7 +155,7 @@ def test_a_report_that_cannot_be_written_is_2(session: FakeSession, capsys: pyte
     assert capsys.readouterr().err.startswith("error[tool.cannot-write]: missing/report.txt cannot be written: ")
 
 
-def a_corpus(root: Path, session: FakeSession, *items: sample.ItemReport, folder: str = "accept") -> Path:
+def a_corpus(root: Path, session: FakeSession, *items: ItemReport, folder: str = "accept") -> Path:
     place = root / "proofs" / folder
     place.mkdir(parents=True)
     source = place / "gemm.cachet"

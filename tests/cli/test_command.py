@@ -9,6 +9,7 @@ import pytest
 from cachet_verify.cli import PLANNED, SUPPORTED, main
 from cachet_verify.diagnostic import fail
 from cachet_verify.report.message import ItemRefusedError
+from cachet_verify.report.record import ItemReport
 from cachet_verify.source import SourceFile
 from tests.cli.fake_session import FakeSession, install
 from tests.report import sample_report as sample
@@ -59,7 +60,7 @@ def test_what_is_not_supported_yet_is_3(session: FakeSession, code: str, expecte
 
 @pytest.mark.parametrize(("item", "expected"), [(sample.BACKWARDS, 1), (sample.SLOW, 3), (sample.BROKEN, 4)])
 def test_an_item_that_is_not_proved_ends_the_command(
-    session: FakeSession, capsys: pytest.CaptureFixture[str], item: sample.ItemReport, expected: int
+    session: FakeSession, capsys: pytest.CaptureFixture[str], item: ItemReport, expected: int
 ) -> None:
     session.error = ItemRefusedError(item, "a.cachet")
     assert main(["scheduled", "a.cachet", item.name]) == expected

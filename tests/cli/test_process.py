@@ -91,7 +91,7 @@ def test_text_the_encoding_lacks_is_written_as_an_escape() -> None:
 def on_terminal(script: str, **extra: str) -> str:
     """Run a script whose standard output is a terminal 20 columns wide; give what it wrote."""
     master, slave = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", script], env=environment(COLUMNS="20", TERM="xterm", **extra), stdout=slave)
+    process = subprocess.Popen([sys.executable, "-c", script], env=environment(**{"COLUMNS": "20", "TERM": "xterm", **extra}), stdout=slave)
     os.close(slave)
     chunks = []
     while True:
@@ -122,6 +122,31 @@ def test_a_terminal_gets_colours_and_no_wrapping() -> None:
 def test_no_color_is_honoured(extra: dict[str, str]) -> None:
     text = on_terminal(f"import os; os.environ.update({extra!r})\n{SCRIPT}")
     assert text == f"{LONG}\n"
+
+
+PROGRESS = """
+import sys
+from cachet_verify.command import progress
+progress._QUIET_S = {quiet}
+sys.stderr = sys.stdout
+with progress.TerminalProgress() as bar:
+    bar.expect(3)
+    bar.begin("tower", "every access in bounds")
+    bar.finish()
+    bar.finish(2)
+"""
+
+
+def test_progress_shows_what_is_being_proved_and_clears_itself() -> None:
+    text = on_terminal(PROGRESS.format(quiet=-1), COLUMNS="120")
+    assert "tower: every access in bounds" in text
+    assert "3/3" in text
+    assert text.endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize(("quiet", "extra"), [(60, {}), (-1, {"NO_COLOR": "1"})])
+def test_no_progress_on_a_short_run_or_a_plain_terminal(quiet: int, extra: dict[str, str]) -> None:
+    assert on_terminal(PROGRESS.format(quiet=quiet), **extra) == ""
 
 
 @pytest.fixture(scope="module")

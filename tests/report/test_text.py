@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from cachet_verify.report.record import FileReport, ItemReport, Report
 from cachet_verify.report.text import item_lines, render_text
 from tests.conftest import Golden
 from tests.report import sample_report as sample
 from tests.report.sample_report import REPORT, report_of
 
 
-def lines_of(item: sample.ItemReport) -> list[str]:
+def lines_of(item: ItemReport) -> list[str]:
     return [line.text for line in item_lines(item, "a.cachet")]
 
 
@@ -55,7 +56,7 @@ def test_one_solver_alone_shows() -> None:
 
 
 def test_the_end_is_summary_trusted_list_and_time() -> None:
-    assert render_text(sample.Report((sample.FileReport("a.cachet", (), (sample.PACKED,)),), {}, {"wall_s": 0.5})).splitlines()[-3:] == [
+    assert render_text(Report((FileReport("a.cachet", (), (sample.PACKED,)),), {}, {"wall_s": 0.5})).splitlines()[-3:] == [
         "1 proved, 0 refused, 0 undecided; 1 obligation",
         "trusted: nothing",
         "time: 0.50 s",
