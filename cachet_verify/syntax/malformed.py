@@ -1,0 +1,277 @@
+"""What to say where the grammar ends.
+
+Takes the place and state of the parser; gives one diagnostic: what was expected, in words, and what to type instead.
+Must not parse any further and not change what is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from cachet_verify.diagnostic import Diagnostic
+from cachet_verify.source import SourceFile, Span
+from cachet_verify.syntax.build_statement import STATEMENT_WORDS
+from cachet_verify.syntax.engine import Stuck, can_take
+from cachet_verify.syntax.layout import DECLARATION_WORDS
+from cachet_verify.syntax.table import Table
+from cachet_verify.syntax.token import KEYWORDS, Token
+
+_LAYOUT_KINDS = frozenset(["INDENT", "SEP", "DEDENT", "END"])
+_OPERATORS = frozenset(["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "and", "or"])
+_STATEMENT_START = frozenset(["let", "var", "store", "for", "grid"])
+_WORDS = {
+    "NAME": "a name",
+    "INT": "a number",
+    "STRING": "a text in quotes",
+    "DOLLAR": "a pattern variable",
+    "INDENT": "an indented block",
+    "SEP": "the next line",
+    "END": "the end of the declaration",
+    "DEDENT": "the end of the block",
+}
+_QUIET = frozenset(["FLOAT", "TIGHT", "@", "as", ".", "{", "[", "SEP", "DEDENT", "END", "true", "false", "BINDER_DOT"])
+_MAX_EXPECTED = 6
+
+
+class Place(NamedTuple):
+    """Where the parser stopped: the token, the ones before it, its line so far, what could stand."""
+
+    token: Token
+    before: Token | None
+    line: list[Token]
+    chunk: list[Token]
+    expected: frozenset[str]
+    start: str
+
+    @property
+    def first(self) -> str:
+        """The first word of the line."""
+        return self.line[0].text if self.line else ""
+
+
+def explain_stuck(table: Table, start: str, stuck: Stuck, tokens: list[Token], source: SourceFile) -> Diagnostic:
+    """Return the diagnostic for a parser that stopped."""
+    place = _place(table, start, stuck, tokens)
+    remedy = next((found for rule in _RULES if (found := rule(place)) is not None), "")
+    span = _span_of(place, source)
+    message = f"expected {_expected_words(place)}, found {_found(place.token)}"
+    return Diagnostic("syntax.expected", message, span, remedy)
+
+
+def _place(table: Table, start: str, stuck: Stuck, tokens: list[Token]) -> Place:
+    kinds = table.actions[stuck.states[-1]]
+    expected = frozenset(kind for kind in kinds if can_take(table, stuck.states, kind))
+    position = stuck.position
+    line_start = position
+    while line_start > 0 and tokens[line_start - 1].kind not in _LAYOUT_KINDS:
+        line_start -= 1
+    line = tokens[line_start:position] or tokens[line_start : position + 1]
+    before = tokens[position - 1] if position else None
+    return Place(tokens[position], before, line, tokens, expected, start)
+
+
+def _span_of(place: Place, source: SourceFile) -> Span:
+    if place.token.end > place.token.start:
+        return source.span(place.token.start, place.token.end)
+    return source.span(place.token.start, min(place.token.start + 1, len(source.text)))
+
+
+def _found(token: Token) -> str:
+    if token.kind in ("SEP", "INDENT"):
+        return "the end of the line"
+    if token.kind in ("DEDENT", "END"):
+        return "the end of the block" if token.kind == "DEDENT" else "the end"
+    return f"`{token.text if len(token.text) <= 30 else token.text[:27] + '…'}`"
+
+
+def _expected_words(place: Place) -> str:
+    """Return what could stand here, the classes in words and the rest as it is typed."""
+    expected = place.expected
+    if place.start == "declaration" and len(place.chunk) and place.token is place.chunk[0]:
+        return "a declaration"
+    words: list[str] = []
+    rest = set(expected)
+    if expected >= _STATEMENT_START:
+        words.append("a statement")
+        rest -= {"NAME", "INT", "FLOAT", "STRING", "DOLLAR", "(", "[", "-", "not", "load", "if", "sum", "reduce", "fold"}
+        rest -= {"let", "var", "store", "for", "grid", "lease", "view", "barrier"}
+    elif expected >= {"NAME", "INT", "("}:
+        whole = "-" in expected and "not" in expected
+        words.append("an expression" if whole else "a name, a number or a parenthesis" if "=" not in expected else "")
+        rest -= {"NAME", "INT", "FLOAT", "STRING", "DOLLAR", "(", "[", "-", "not", "load", "if", "sum", "reduce", "fold"}
+    if len(rest & _OPERATORS) >= 3:
+        rest -= _OPERATORS
+        words = [word for word in words if word == "a statement"]
+        words.append("an operator")
+    shown = sorted(rest - _QUIET) or sorted(rest)
+    words.extend(_WORDS.get(kind, f"`{kind}`") for kind in sorted(shown, key=lambda kind: (kind in _WORDS, kind)))
+    words = [word for word in dict.fromkeys(words) if word]
+    if len(words) > _MAX_EXPECTED:
+        words = [*words[:_MAX_EXPECTED], "…"]
+    if len(words) > 1:
+        return ", ".join(words[:-1]) + " or " + words[-1] if words[-1] != "…" else ", ".join(words)
+    return words[0] if words else "nothing more"
+
+
+# --- remedies: each looks at the place and says what to type, or leaves it to the next -----------
+
+
+def _c_style_for(place: Place) -> str | None:
+    words = [token.text for token in place.line]
+    if words[:1] == ["for"] and (place.token.text in ("(", "=") or "(" in words[1:2]):
+        return "`for i in 0 .. M do`, with the body indented below"
+    return None
+
+
+def _keyword_as_name(place: Place) -> str | None:
+    if place.token.kind in KEYWORDS and "NAME" in place.expected and place.token.kind not in place.expected:
+        line = place.first
+        if place.before is not None and place.before.text in ("let", "var", "for", "fn", "const", "(", ",", "$", "as", "into"):
+            return f"another name: `{place.token.text}` is a keyword" if line else None
+    return None
+
+
+def _word_for_statement(place: Place) -> str | None:
+    """A first word one slip away from a word that starts a statement or a declaration."""
+    foreign = {"return": "the last line of a body is its value, without a word", "while": "`for i in 0 .. n do`"}
+    foreign |= {"def": "`fn name (reads a: T) =`", "int": "`let n = …`", "float": "`var x: f32 = …`", "double": "`var x: f64 = …`"}
+    foreign |= {"struct": "`record Name = { field: T }`", "type": "`record Name = { field: T }`", "end": "blocks end by indentation"}
+    if place.first in foreign and place.first not in place.expected:
+        return foreign[place.first]
+    at_top = bool(place.line) and bool(place.chunk) and place.line[0] is place.chunk[0]
+    pool = sorted(DECLARATION_WORDS) if at_top and place.start == "declaration" else sorted(STATEMENT_WORDS)
+    if not place.line or place.line[0].kind != "NAME" or place.first in pool:
+        return None
+    near = get_close_matches(place.first, pool, n=1, cutoff=0.6)
+    if near:
+        return f"`{near[0]}` in place of `{place.first}`"
+    if at_top and place.start == "declaration":
+        return "a file holds declarations: contraction, fn, schedule, proof, const, import and the like"
+    return None
+
+
+def _missing_do(place: Place) -> str | None:
+    if "do" not in place.expected:
+        return None
+    if place.token.text == ":":
+        return "`do` in place of `:`"
+    if place.token.text == "{":
+        return "`do` in place of `{`; a block is the indented lines below"
+    if place.token.kind in _LAYOUT_KINDS or place.token.column or place.first in ("for", "grid"):
+        return "`do` at the end of the header: `for i in 0 .. M do`"
+    return None
+
+
+def _missing_then(place: Place) -> str | None:
+    if "then" in place.expected and (place.token.kind in _LAYOUT_KINDS or place.token.text in (":", "{") or place.token.column):
+        return "`then` after the condition"
+    return None
+
+
+def _missing_equals(place: Place) -> str | None:
+    if "=" not in place.expected:
+        return None
+    if place.token.text in ("==", ":="):
+        return f"`=` in place of `{place.token.text}`"
+    if place.token.text in ("{", ":") and place.first in DECLARATION_WORDS:
+        return "`=` at the end of the header, and the body indented below"
+    if place.token.kind in _LAYOUT_KINDS or place.token.column or place.first in ("let", "var", "store", "const"):
+        return "`=` before the value or body"
+    return None
+
+
+def _equals_for_equal(place: Place) -> str | None:
+    if place.token.text == "=" and "==" in place.expected:
+        return "`==` to compare; `=` binds a name"
+    return None
+
+
+def _compound_assignment(place: Place) -> str | None:
+    if place.token.text == "=" and place.before is not None and place.before.text in ("+", "-", "*", "/"):
+        return f"`x = x {place.before.text} e`"
+    if place.before is not None and place.before.text == place.token.text == "+":
+        return "`x = x + 1`"
+    return None
+
+
+def _chained_comparison(place: Place) -> str | None:
+    comparisons = ("==", "!=", "<", "<=", ">", ">=")
+    if place.token.text in comparisons and any(token.text in comparisons for token in place.line):
+        return "join two comparisons with `and`: `lo <= i and i < hi`"
+    return None
+
+
+def _missing_block(place: Place) -> str | None:
+    ends = place.before is not None and place.before.text in ("do", "then", "else", "=", "where", "from", "to", "relate")
+    if ends and place.token.kind in _LAYOUT_KINDS and "INDENT" in place.expected:
+        text = place.before.text if place.before is not None else ""
+        return f"indent the lines that belong to `{text}` further than its own line"
+    return None
+
+
+def _deeper_line(place: Place) -> str | None:
+    if place.token.column and place.token.kind not in _LAYOUT_KINDS and place.line:
+        return "a line indented further goes on with the one above: indent it the same, if it is a line of its own"
+    return None
+
+
+def _missing_range(place: Place) -> str | None:
+    if place.first in ("for", "grid") and ".." in place.expected and place.token.text in ("do", ",", "to", "until"):
+        return "a range, `0 .. N`"
+    return None
+
+
+def _missing_blank_after_dot(place: Place) -> str | None:
+    if "BINDER_DOT" in place.expected and any(token.text in ("sum", "reduce") for token in place.line):
+        return "a dot and a blank after the index: `sum k. a[i, k]`"
+    return None
+
+
+def _curly_block(place: Place) -> str | None:
+    if place.token.text == "{" and place.line and place.first in ("if", "else", "for", "fn"):
+        return "a block is the indented lines below, without braces"
+    return None
+
+
+def _line_end_sign(place: Place) -> str | None:
+    if place.token.text == ";":
+        return "leave out the `;`: a statement ends with its line"
+    if place.token.text == "," and place.before is not None and place.before.text in ("(", "[", "{", ","):
+        return "leave out the comma, or put an item before it"
+    return None
+
+
+def _comma_between(place: Place) -> str | None:
+    closing = {")", "]", "}"} & set(place.expected)
+    if closing and "," in place.expected and place.token.kind not in _LAYOUT_KINDS and not place.token.column:
+        return f"a comma, or `{min(closing)}` before it"
+    return None
+
+
+def _half_parameter(place: Place) -> str | None:
+    if ":" in place.expected and place.first in ("fn", "contraction", "schedule", "instr"):
+        return "a parameter has a type: `(reads a: [f32; M, K])`"
+    return None
+
+
+_RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
+    _c_style_for,
+    _line_end_sign,
+    _compound_assignment,
+    _missing_block,
+    _missing_range,
+    _missing_do,
+    _missing_then,
+    _keyword_as_name,
+    _curly_block,
+    _word_for_statement,
+    _missing_equals,
+    _equals_for_equal,
+    _chained_comparison,
+    _missing_blank_after_dot,
+    _half_parameter,
+    _comma_between,
+    _deeper_line,
+)
