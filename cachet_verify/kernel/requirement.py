@@ -1,0 +1,44 @@
+"""Requirements, and reading a comparison of two programs from right to left.
+
+Takes programs, goals and claims; gives goals. Must not weaken a requirement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cachet_verify.core.ir import Program, Require
+from cachet_verify.kernel.claim import Claim, Goal, RuleError, Same, Statement, check_requirements, issue
+from cachet_verify.kernel.scope import lowered
+
+
+def add_requirement(program: Program, require: Require) -> Goal:
+    """The program with one more requirement, last: the same, wherever it may be called."""
+    after = program if require in program.requires else replace(program, requires=(*program.requires, require))
+    lowered("add-requirement", after)
+    return issue("add-requirement", Same(program, after), ())
+
+
+def symmetry(claim: Claim) -> Goal:
+    """Two programs that are the same are so the other way round.
+
+    Both must have the same sizes, requirements and parameters, and the one that then stands after
+    must leave nothing unordered: a claim lets a program before have races, never one after.
+    """
+    return issue("symmetry", _turned("symmetry", claim.statement), (), (claim,))
+
+
+def converse(goal: Goal) -> Goal:
+    """A goal about two programs read from right to left, with the same obligations."""
+    return issue(f"converse of {goal.rule}", _turned("converse", goal.statement), goal.obligations, goal.premises, goal.trust)
+
+
+def _turned(rule: str, statement: Statement) -> Same:
+    if not isinstance(statement, Same):
+        raise RuleError(rule, "the statement compares no two programs", statement)
+    before, after = statement.before, statement.after
+    check_requirements(rule, after, before)
+    for member in lowered(rule, before).members:
+        if member.grids() or member.lanes():
+            raise RuleError(rule, "the program before has iterations or lanes without an order", member)
+    return Same(after, before)
