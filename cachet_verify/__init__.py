@@ -9,12 +9,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cachet_verify.version import __version__
+
 if TYPE_CHECKING:
     from cachet_verify.report.option import CheckOptions
     from cachet_verify.report.record import Report, Verdict
     from cachet_verify.session import check, run, scheduled
-
-__version__ = "0.1.0"
 
 # name -> the module that defines it; grouped by stage
 _HOME = {

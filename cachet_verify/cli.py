@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from cachet_verify import __version__
+from cachet_verify.version import __version__
 
 # name -> (module of `cachet_verify.command`, one line for --help)
 SUPPORTED = {

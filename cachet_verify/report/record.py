@@ -145,7 +145,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class ItemReport:
-    """The verdict of one item; `kind` is one of ITEM_KINDS."""
+    """The verdict of one item; `kind` is one of ITEM_KINDS.
+
+    ValueError when the parts contradict the verdict: a proved item has no refusal and no obligation that is not proved, any other has no claim.
+    """
 
     name: str
     kind: str
@@ -155,6 +158,13 @@ class ItemReport:
     claim: ClaimReport | None = None
     obligations: tuple[ObligationReport, ...] = ()
     refusal: Refusal | None = None
+
+    def __post_init__(self) -> None:
+        if self.verdict != Verdict.PROVED:
+            if self.claim is not None:
+                raise ValueError(f"{self.name} is {self.verdict} and has a claim")
+        elif self.refusal is not None or any(obligation.verdict != Verdict.PROVED for obligation in self.obligations):
+            raise ValueError(f"{self.name} is called proved with something not proved in it")
 
     @property
     def reason(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cachet_verify.report.document import from_json, render_json, render_jsonl, to_json
-from cachet_verify.report.record import Report, Verdict
+from cachet_verify.report.record import ItemReport, Report, Verdict
+from tests.report import sample_report as sample
 from tests.report.sample_report import REPORT
 
 # The contract, typed in by hand. A set is the exact set of keys.
@@ -87,3 +89,22 @@ def test_two_runs_differ_only_in_timing() -> None:
 def test_a_verdict_is_never_tested_for_truth() -> None:
     with pytest.raises(TypeError, match=r"^a verdict has no truth value; compare it with Verdict\.PROVED$"):
         bool(Verdict.REFUSED)
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict != Verdict.PROVED])
+def test_only_a_proved_item_may_have_a_claim(verdict: Verdict) -> None:
+    with pytest.raises(ValueError, match=rf"^packed is {verdict} and has a claim$"):
+        replace(sample.PACKED, verdict=verdict)
+
+
+@pytest.mark.parametrize("item", [sample.SLOW, sample.BACKWARDS, sample.BUDGET, replace(sample.BACKWARDS, refusal=None)])
+def test_nothing_open_can_be_called_proved(item: ItemReport) -> None:
+    with pytest.raises(ValueError, match=rf"^{item.name} is called proved with something not proved in it$"):
+        replace(item, verdict=Verdict.PROVED)
+
+
+def test_a_forged_document_does_not_read_back() -> None:
+    document = to_json(REPORT)
+    document["files"][0]["items"][3]["verdict"] = "proved"
+    with pytest.raises(ValueError, match=r"^backwards is called proved"):
+        from_json(document)
