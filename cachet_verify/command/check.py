@@ -135,8 +135,9 @@ def _regression_lines(regression: Regression) -> list[Line]:
         lines += [Line(f"  {line}") for line in difference.diff.splitlines()]
     lines += [Line(f"blessed: {name}", "open") for name in regression.written]
     count = len({difference.path for difference in regression.differences})
+    files = f"{regression.files} {'file' if regression.files == 1 else 'files'}"
     if count:
-        lines.append(Line(f"regression: {count} of {regression.files} files not as blessed", "bad"))
+        lines.append(Line(f"regression: {files} compared, {count} not as blessed", "bad"))
     else:
-        lines.append(Line(f"regression: {regression.files} files as blessed", "good"))
+        lines.append(Line(f"regression: {files} as blessed", "good"))
     return lines

@@ -173,7 +173,7 @@ def test_regression_fails_until_blessed(session: FakeSession, capsys: pytest.Cap
     assert main(["check", "--regress", "proofs"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert "packed: bits of matmul_PlusTimes_f32" in printed
-    assert printed[-1] == "regression: 1 files as blessed"
+    assert printed[-1] == "regression: 1 file as blessed"
 
 
 def test_a_blessed_refusal_passes_and_its_absence_fails(session: FakeSession, tmp_path: Path) -> None:
