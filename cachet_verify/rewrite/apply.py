@@ -1,0 +1,64 @@
+"""One step of a schedule, applied to a program.
+
+Takes a program, a line of a schedule and the scope; gives the program after it and the goals that
+relate the two. Built-in steps and library steps go the same way: what they propose is asked of the
+kernel's rules. Must not decide whether a goal holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from cachet_verify.core.ir import Program
+from cachet_verify.kernel.claim import RuleError
+from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.expand import expand
+from cachet_verify.rewrite.library import apply_library_step
+from cachet_verify.rewrite.order import order
+from cachet_verify.rewrite.outcome import Chain, StepOutcome
+from cachet_verify.rewrite.scope import Scope
+from cachet_verify.rewrite.split import split
+from cachet_verify.syntax import ast
+
+_BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
+    "order": lambda program, step, scope: order(program, step),
+}
+"""Layout steps whose `to` is computed; the kernel checks them like any other."""
+
+
+def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOutcome:
+    """Apply one primitive step. Raises StepError where it does not fit or a kernel rule refuses it."""
+    try:
+        chain = _chain(program, step, scope)
+    except RuleError as error:
+        text = f"{_name(step)} is not a step that keeps every word: {error.why} ({error.rule})"
+        raise refuse("rule", text, step.span) from error
+    added = tuple(need for need in chain.program.requires if need not in program.requires)
+    return StepOutcome(chain.program, chain.goals, scope.step_name(_name(step)), added)
+
+
+def apply_all(program: Program, lines: Iterable[ast.ScheduleLine], scope: Scope) -> Iterator[StepOutcome]:
+    """Apply the lines of a schedule one after the other, schedule fns expanded. Raises StepError."""
+    for step in expand(lines, scope):
+        outcome = apply_step(program, step, scope)
+        yield outcome
+        program, scope = outcome.after, scope.advanced()
+
+
+def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
+    if isinstance(step, ast.Split):
+        return split(program, step, scope)
+    if not isinstance(step, ast.Step):
+        raise refuse("not_a_step", "this line does not rewrite the program", step.span)
+    if step.name in _BUILT_IN and step.name not in scope.step_fns:
+        return _BUILT_IN[step.name](program, step, scope)
+    return apply_library_step(program, step, scope)
+
+
+def _name(step: ast.ScheduleLine) -> str:
+    if isinstance(step, ast.Split):
+        return "split"
+    return step.name if isinstance(step, ast.Step) else "admit"
+
+
+__all__ = ["StepError", "StepOutcome", "apply_all", "apply_step", "expand"]
