@@ -99,7 +99,8 @@ def decode(
 def _alike(parts: tuple[dict[str, Index], Index], value: Index, solved: dict[str, Index]) -> bool:
     """Match the value's own summands by their coefficients, where it has just those coefficients."""
     wanted, rest = parts
-    given = split_linear(value, variables(value))
+    parameters = frozenset(name for coefficient in wanted.values() for name in variables(coefficient))
+    given = split_linear(value, variables(value) - parameters)
     if given is None or given[1] != rest or len(set(wanted.values())) != len(wanted):
         return False
     holders = {coefficient: name for name, coefficient in given[0].items()}

@@ -25,8 +25,8 @@ from cachet_verify.flow.fit import Span
 from cachet_verify.flow.source import draw_cells
 from cachet_verify.kernel.dataflow import Node, Side, Terminal, cell_names, node_value
 
-_ROUNDS = 6
-_CELLS = 12
+_ROUNDS = 8
+_CELLS = 24
 _SHORT, _LONG = 60, 800
 
 Pair = tuple[Node, Node]

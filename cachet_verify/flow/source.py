@@ -80,13 +80,13 @@ def _reader(access: Access, family: Family) -> Reader:
     return Reader(access.buffer, access.cell, family, access.under)
 
 
-def draw_points(family: Family, sizes: Sizer, count: int, seed: int) -> list[tuple[int, ...]]:
-    """Points of a family's domain: sizes, then counters."""
+def draw_points(family: Family, sizes: Sizer, count: int, seed: int, a_size: int = 3) -> list[tuple[int, ...]]:
+    """Points of a family's domain: sizes, then counters; `a_size` points are tried at each size."""
     chance = random.Random(seed)
     drawer = Drawer(family, sizes.sizes)
     found: list[tuple[int, ...]] = []
     for attempt in range(count * 6):
-        at = sizes.draw(chance) if attempt % 3 == 0 or attempt == 0 else at
+        at = sizes.draw(chance) if attempt % a_size == 0 else at
         if at is None:
             return found
         point = drawer.draw(at, chance)
@@ -106,7 +106,7 @@ def draw_cells(
         part for name, size in zip(names, shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size))
     )
     virtual = Family("end", counters, domain, (), "", (), Word("bool", 0))
-    return draw_points(virtual, sizes, count, seed)
+    return draw_points(virtual, sizes, count, seed, 1)
 
 
 def _propose(

@@ -1,0 +1,224 @@
+"""A stronger, linear obligation for one with products of variables or symbolic divisors.
+
+Takes an obligation; gives one whose validity implies it. Products become variables of their own,
+quotients by a symbolic positive divisor are named with their defining bounds, and instances of
+the block lemma are added: for `B >= 0`, `u < v` implies `u*B + B <= v*B`, and `u <= v` implies `u*B <= v*B`. Must not weaken: every
+premise it adds is true of the products it names, so what holds for all values of the new
+variables holds for those. A model of it says nothing about the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import permutations
+
+from cachet_verify.core.index import (
+    ONE,
+    ZERO,
+    And,
+    Compare,
+    Const,
+    Div,
+    Formula,
+    Index,
+    Max,
+    Min,
+    Mod,
+    Not,
+    Or,
+    Product,
+    Sum,
+    Truth,
+    Var,
+    add,
+    compare,
+    conj,
+    disj,
+    div,
+    eq,
+    implies,
+    le,
+    lt,
+    maximum,
+    minimum,
+    mul,
+    neg,
+)
+from cachet_verify.kernel.obligation import Obligation
+
+Monomial = tuple[str, ...]
+Polynomial = dict[Monomial, int]
+BLOCK_LEMMAS = (
+    Obligation(
+        "the block lemma",
+        (le(ZERO, Var("B")), lt(Var("u"), Var("v"))),
+        le(add(Product(Var("u"), Var("B")), Var("B")), Product(Var("v"), Var("B"))),
+    ),
+    Obligation(
+        "the monotone lemma",
+        (le(ZERO, Var("B")), le(Var("u"), Var("v"))),
+        le(Product(Var("u"), Var("B")), Product(Var("v"), Var("B"))),
+    ),
+)
+"""What the instances are instances of; the tests ask both solvers."""
+
+
+def is_nonlinear(obligation: Obligation) -> bool:
+    """Whether a product of two variables or a divisor that is not a literal occurs."""
+    return any(_has_product(part) for part in (*obligation.premises, obligation.goal))
+
+
+def _has_product(node: Formula | Index) -> bool:
+    if isinstance(node, (And, Or)):
+        return any(_has_product(part) for part in node.parts)
+    if isinstance(node, Not):
+        return _has_product(node.body)
+    if isinstance(node, Sum):
+        return any(_has_product(part) for part in node.terms)
+    if isinstance(node, Product):
+        return not isinstance(node.left, Const) or _has_product(node.right)
+    if isinstance(node, (Div, Mod)):
+        return not isinstance(node.right, Const) or _has_product(node.left)
+    if isinstance(node, (Compare, Min, Max)):
+        return _has_product(node.left) or _has_product(node.right)
+    return False
+
+
+def generalise(obligation: Obligation) -> Obligation:
+    """The linear obligation. The same obligation where nothing is nonlinear."""
+    if not is_nonlinear(obligation):
+        return obligation
+    naming = _Naming()
+    premises = [naming.formula(premise) for premise in obligation.premises]
+    goal = naming.formula(obligation.goal)
+    facts = [*premises, *naming.definitions, *naming.lemmas()]
+    return Obligation(obligation.subject, tuple(dict.fromkeys(facts)), goal, can_refute=False)
+
+
+class _Naming:
+    """Names products and quotients, and collects what is true of them."""
+
+    def __init__(self) -> None:
+        self.definitions: list[Formula] = []
+        self.products: dict[Monomial, None] = {}
+        self.quotients: dict[tuple[Index, Index], str] = {}
+        self.negated: dict[str, None] = {}
+
+    def formula(self, formula: Formula) -> Formula:
+        if isinstance(formula, Truth):
+            return formula
+        if isinstance(formula, Compare):
+            return compare(formula.relation, self.term(formula.left), self.term(formula.right))
+        if isinstance(formula, Not):
+            return neg(self.formula(formula.body))
+        if isinstance(formula, And):
+            return conj(self.formula(part) for part in formula.parts)
+        return disj(self.formula(part) for part in formula.parts)
+
+    def term(self, term: Index) -> Index:
+        return self.linear(self.polynomial(term))
+
+    def linear(self, polynomial: Polynomial) -> Index:
+        """A polynomial as a linear term over variables and named products."""
+        parts = []
+        for monomial, weight in sorted(polynomial.items()):
+            if not monomial:
+                parts.append(Const(weight))
+                continue
+            if len(monomial) > 1:
+                self.products[monomial] = None
+            parts.append(mul(Const(weight), Var("*".join(monomial))))
+        return add(*parts)
+
+    def polynomial(self, term: Index) -> Polynomial:
+        if isinstance(term, Const):
+            return {(): term.value} if term.value else {}
+        if isinstance(term, Var):
+            return {(term.name,): 1}
+        if isinstance(term, Sum):
+            return _summed(self.polynomial(part) for part in term.terms)
+        if isinstance(term, Product):
+            return _multiplied(self.polynomial(term.left), self.polynomial(term.right))
+        if isinstance(term, Div):
+            return {(self.quotient(term.left, term.right),): 1}
+        if isinstance(term, Mod):
+            quotient: Polynomial = {(self.quotient(term.left, term.right),): 1}
+            taken = _multiplied(quotient, self.polynomial(term.right))
+            return _summed((self.polynomial(term.left), {monomial: -weight for monomial, weight in taken.items()}))
+        left, right = self.term(term.left), self.term(term.right)
+        made = minimum(left, right) if isinstance(term, Min) else maximum(left, right)
+        if isinstance(made, Const):
+            return {(): made.value} if made.value else {}
+        return {(self.named(made, ("least" if isinstance(term, Min) else "most")),): 1}
+
+    def named(self, made: Index, word: str) -> str:
+        """A variable that equals a linear term."""
+        key = (made, ONE)
+        if key not in self.quotients:
+            name = self.quotients[key] = f"{word}!{len(self.quotients)}"
+            self.definitions.append(eq(Var(name), made))
+        return self.quotients[key]
+
+    def quotient(self, left: Index, right: Index) -> str:
+        """A variable for a floor quotient, with the bounds that define it."""
+        dividend, divisor = self.term(left), self.term(right)
+        key = (dividend, divisor)
+        if key in self.quotients:
+            return self.quotients[key]
+        name = self.quotients[key] = f"quotient!{len(self.quotients)}"
+        if isinstance(divisor, Const) and divisor.value != 0:
+            self.definitions.append(eq(Var(name), div(dividend, divisor)))
+            self.negated[name] = None
+            return name
+        whole = self.linear(_multiplied({(name,): 1}, self.polynomial(right)))
+        bounds = conj((le(whole, dividend), lt(dividend, add(whole, divisor))))
+        self.definitions.append(implies(lt(ZERO, divisor), bounds))
+        self.negated[name] = None
+        return name
+
+    def lemmas(self) -> list[Formula]:
+        """Instances of the block lemma, for every two cofactors of one variable."""
+        cofactors: dict[str, dict[Monomial, None]] = {}
+        for monomial in self.products:
+            for place, name in enumerate(monomial):
+                cofactors.setdefault(name, {})[monomial[:place] + monomial[place + 1 :]] = None
+        found: list[Formula] = []
+        for block, others in sorted(cofactors.items()):
+            terms: list[Polynomial] = [{}, {(): -1}, {(): 1}]
+            for monomial in others:
+                terms.append({monomial: 1})
+                if len(monomial) == 1 and monomial[0] in self.negated:
+                    terms.append({monomial: -1})
+            found.extend(self.instance(block, low, high) for low, high in permutations(terms, 2))
+        return found
+
+    def instance(self, block: str, low: Polynomial, high: Polynomial) -> Formula:
+        size: Polynomial = {(block,): 1}
+        low_whole, high_whole = _multiplied(low, size), _multiplied(high, size)
+        small, large = self.linear(low), self.linear(high)
+        return implies(
+            le(ZERO, Var(block)),
+            conj(
+                (
+                    implies(lt(small, large), le(self.linear(_summed((low_whole, size))), self.linear(high_whole))),
+                    implies(le(small, large), le(self.linear(low_whole), self.linear(high_whole))),
+                )
+            ),
+        )
+
+
+def _summed(parts: Iterable[Polynomial]) -> Polynomial:
+    total: Polynomial = {}
+    for part in parts:
+        for monomial, weight in part.items():
+            total[monomial] = total.get(monomial, 0) + weight
+    return {monomial: weight for monomial, weight in total.items() if weight}
+
+
+def _multiplied(left: Polynomial, right: Polynomial) -> Polynomial:
+    product: Polynomial = {}
+    for first, weight in left.items():
+        for second, other in right.items():
+            monomial = tuple(sorted((*first, *second)))
+            product[monomial] = product.get(monomial, 0) + weight * other
+    return {monomial: weight for monomial, weight in product.items() if weight}
