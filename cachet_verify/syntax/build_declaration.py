@@ -12,10 +12,10 @@ from cachet_verify.diagnostic import fail
 from cachet_verify.source import Span
 from cachet_verify.syntax import declaration as de
 from cachet_verify.syntax import expression as ex
-from cachet_verify.syntax.build_expression import EXPRESSION_BUILDERS, Builder, first, plain_list, text_list, text_of
+from cachet_verify.syntax.build_expression import EXPRESSION_BUILDERS, Builder, first, one_or_names, plain_list, text_list, text_of
 from cachet_verify.syntax.build_statement import STATEMENT_BUILDERS
 from cachet_verify.syntax.statement import Assign, Let, View
-from cachet_verify.syntax.token import Token, unquote
+from cachet_verify.syntax.token import unquote
 
 # --- headers -----------------------------------------------------------------------------------
 
@@ -161,11 +161,6 @@ def _synth_const(children: list[Any], where: Span) -> de.SynthConst:
     return de.SynthConst(names, kind, result, variables, cost, conditions, span=where)
 
 
-def _synth_names(children: list[Any], _where: Span) -> tuple[str, ...]:
-    head = children[0]
-    return head if not isinstance(head, Token) else (head.text,)
-
-
 def _law(children: list[Any], where: Span) -> de.Law:
     words, params, domain, statement, reason = children
     text = None if reason is None else unquote(reason.text)
@@ -250,7 +245,7 @@ DECLARATION_BUILDERS: Final[dict[str, Builder]] = {
     "const": lambda c, w: de.Const(c[0].text, c[1], c[2], span=w),
     "const_member": lambda c, w: de.Const(c[0].text, c[1], c[2], span=w),
     "synth_const": _synth_const,
-    "synth_names": _synth_names,
+    "synth_names": one_or_names,
     "minimize": plain_list,
     "conditions": lambda c, _w: c[0] or (),
     "proof": lambda c, w: de.Proof(c[0].text, c[1], span=w),

@@ -28,6 +28,12 @@ def text_list(children: list[Token], _where: Span) -> tuple[str, ...]:
     return tuple(token.text for token in children)
 
 
+def one_or_names(children: list[Any], _where: Span) -> tuple[str, ...]:
+    """Return the names of `j` or of `(j, k)`."""
+    head = children[0]
+    return (head.text,) if isinstance(head, Token) else head
+
+
 def first(children: list[Any], _where: Span) -> Any:
     """Return the one child there is."""
     return children[0]
@@ -259,7 +265,7 @@ EXPRESSION_BUILDERS: Final[dict[str, Builder]] = {
     "if_then": lambda c, w: If(c[0], c[1], (), span=w),
     "if_then_else": _if_then_else,
     "reassoc": _reassoc,
-    "indices": text_list,
+    "indices": one_or_names,
     "postfixes": plain_list,
     "sum_of": lambda c, w: ex.Sum(c[1], c[2], c[0], span=w),
     "reduce_of": _reduce_of,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from cachet_verify.syntax import declaration as de
 from cachet_verify.syntax.print_expression import ANY, APPLY, POSTFIX, STEP, expression, implicits, listed, names, quoted, value
 from cachet_verify.syntax.print_statement import Lines, body, recipe_line, schedule_line, step_head, storage
+from cachet_verify.syntax.statement import ExprStatement
 
 WIDTH: Final = 96
 
@@ -113,9 +114,13 @@ def _fn(node: de.Fn, indent: int) -> Lines:
     start = " ".join(part for part in (word, node.name, _generics(node.generics)) if part)
     params = [_param(item) for item in node.params] or ["()"]
     head = _header(start, [*params, _result(node.result)], node.contract, indent, ends=node.body is not None)
+    inside = body(node.body or (), indent + STEP)
+    if len(inside) == 1 and head[-1].endswith(" =") and isinstance(node.body[0] if node.body else None, ExprStatement):
+        if not node.templates and len(head[-1]) + 1 + len(inside[0].strip()) <= WIDTH:
+            return [*head[:-1], f"{head[-1]} {inside[0].strip()}"]
     pad = " " * (indent + STEP)
     templates = [f"{pad}by_target {item.target} {quoted(item.text)}" for item in node.templates]
-    return [*head, *body(node.body or (), indent + STEP), *templates]
+    return [*head, *inside, *templates]
 
 
 # --- schedules ---------------------------------------------------------------------------------
