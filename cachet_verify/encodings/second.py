@@ -3,8 +3,10 @@
 Takes obligations; gives scripts. Must not share code with the first encoder, nor use pySMT.
 
 SMT-LIB's `div` rounds so that the remainder is not negative. For a positive divisor that is floor
-division. For a negative one, floor(x / c) = floor(-x / -c), and the remainder changes sign. At a
-divisor of zero `div` and `mod` may be anything, which is how the first encoder reads them too.
+division. For a negative literal, floor(x / c) = floor(-x / -c), and the remainder changes sign.
+For a divisor of unknown sign the Euclidean pair (q, r) is corrected to (q - 1, r + c) where c < 0
+and r is not 0 (written so, solvers decide far more than with negated operands). At a divisor of
+zero `div` and `mod` may be anything, which is how the first encoder reads them too.
 """
 
 from __future__ import annotations
@@ -109,12 +111,11 @@ class _Printer:
         divisor = _value(term.right)
         if divisor is None or divisor == 0:
             self.nonlinear = True
-            below, left = self.short(term.right), self.short(term.left)
-            return f"(ite (< {below} 0) {_flipped(is_div, left, f'(- {below})')} {_plain(is_div, left, below)})"
+            return _corrected(is_div, self.short(term.left), self.short(term.right))
         left = self.number(term.left)
-        if divisor < 0:
-            return _flipped(is_div, left, str(-divisor))
-        return _plain(is_div, left, str(divisor))
+        if divisor > 0:
+            return f"({'div' if is_div else 'mod'} {left} {divisor})"
+        return f"(div (- {left}) {-divisor})" if is_div else f"(- (mod (- {left}) {-divisor}))"
 
     def short(self, term: Index) -> str:
         """A term that is printed several times: named by a definition when it is long."""
@@ -141,12 +142,13 @@ class _Printer:
         return symbol
 
 
-def _plain(is_div: bool, left: str, divisor: str) -> str:
-    return f"({'div' if is_div else 'mod'} {left} {divisor})"
-
-
-def _flipped(is_div: bool, left: str, positive: str) -> str:
-    return f"(div (- {left}) {positive})" if is_div else f"(- (mod (- {left}) {positive}))"
+def _corrected(is_div: bool, left: str, right: str) -> str:
+    """Floor division or its remainder, for a divisor of either sign."""
+    quotient, remainder = f"(div {left} {right})", f"(mod {left} {right})"
+    differs = f"(and (< {right} 0) (not (= {remainder} 0)))"
+    if is_div:
+        return f"(ite {differs} (- {quotient} 1) {quotient})"
+    return f"(ite {differs} (+ {remainder} {right}) {remainder})"
 
 
 def _numeral(value: int) -> str:
