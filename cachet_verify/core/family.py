@@ -270,33 +270,41 @@ class _Lowering:
 
     def statement(self, stmt: Stmt, outer: _Place, here: _Place) -> _Place:
         """Lower a statement at `here`; give the place that what follows it in its block stands in."""
+        if isinstance(stmt, Declare):
+            return self.declare(stmt, outer, here)
+        if isinstance(stmt, Lease):
+            return replace(outer, views={**outer.views, stmt.alias: stmt.root})
+        if isinstance(stmt, View):
+            return replace(outer, views={**outer.views, stmt.alias: stmt})
+        self.nested(stmt, here)
+        return outer
+
+    def nested(self, stmt: Stmt, here: _Place) -> None:
         if isinstance(stmt, Store):
             self.store(stmt, here)
-        elif isinstance(stmt, Declare):
-            return self.declare(stmt, outer, here)
         elif isinstance(stmt, For):
             self.loop(stmt, here)
         elif isinstance(stmt, Grid):
-            inner = here
-            for axis in stmt.axes:
-                inner = inner.inside(axis.counter, "grid", axis.low, axis.high)
-            aliases: dict[str, View | str] = dict(inner.views)
-            for window in stmt.windows or ():
-                if window.alias is not None:
-                    aliases[window.alias] = _window_view(window, window.alias)
-            self.block(stmt.body, replace(inner, views=aliases))
+            self.grid(stmt, here)
         elif isinstance(stmt, If):
             self.block(stmt.then, here.under(stmt.condition).at(0))
             self.block(stmt.orelse, here.under(neg(stmt.condition)).at(1))
-        elif isinstance(stmt, Lease):
-            return replace(outer, views={**outer.views, stmt.alias: stmt.root})
-        elif isinstance(stmt, View):
-            return replace(outer, views={**outer.views, stmt.alias: stmt})
-        elif isinstance(stmt, Print):
-            raise UnmodelledError("printing")
+        elif isinstance(stmt, Inlined):
+            self.block(stmt.body, here)
+        elif isinstance(stmt, Block):
+            self.block(stmt, here)
         else:
-            self.block(stmt.body if isinstance(stmt, Inlined) else stmt, here)
-        return outer
+            raise UnmodelledError("printing" if isinstance(stmt, Print) else type(stmt).__name__)
+
+    def grid(self, stmt: Grid, here: _Place) -> None:
+        inner = here
+        for axis in stmt.axes:
+            inner = inner.inside(axis.counter, "grid", axis.low, axis.high)
+        aliases: dict[str, View | str] = dict(inner.views)
+        for window in stmt.windows or ():
+            if window.alias is not None:
+                aliases[window.alias] = _window_view(window, window.alias)
+        self.block(stmt.body, replace(inner, views=aliases))
 
     def loop(self, stmt: For, here: _Place) -> None:
         if isinstance(stmt.domain, Blocks):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Max:
     right: Index
 
 
-Index = Union[Const, Var, Sum, Product, Div, Mod, Min, Max]
+Index = Const | Var | Sum | Product | Div | Mod | Min | Max
 Binary = (Product, Div, Mod, Min, Max)
 Relation = Literal["==", "!=", "<=", "<"]
 
@@ -118,7 +118,7 @@ class Or:
     parts: tuple[Formula, ...]
 
 
-Formula = Union[Truth, Compare, Not, And, Or]
+Formula = Truth | Compare | Not | And | Or
 
 TRUE = Truth(True)
 FALSE = Truth(False)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Union
 
 from cachet_verify.core.index import Formula, Index
 from cachet_verify.source import Span
@@ -77,7 +76,7 @@ class Fold:
     step: Value
 
 
-Value = Union[Load, Word, OfIndex, Op, Choose, Fold]
+Value = Load | Word | OfIndex | Op | Choose | Fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ class Blocks:
     size: Index
 
 
-Domain = Union[Range, Blocks]
+Domain = Range | Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ class Block:
     body: tuple[Stmt, ...] = ()
 
 
-Stmt = Union[Store, Declare, For, Grid, If, Lease, View, Inlined, Print, Block]
+Stmt = Store | Declare | For | Grid | If | Lease | View | Inlined | Print | Block
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,9 @@ from cachet_verify.core.index import (
     Div,
     Formula,
     Index,
-    Max,
     Min,
     Mod,
     Not,
-    Or,
     Product,
     Sum,
     Truth,
@@ -156,7 +154,7 @@ class Drawer:
                 low, high = bound(*point)
             else:
                 low = bound(*point)[0]
-                high = low + _extent(lambda value, known=tuple(point), test=holding: test(*known, value), low)
+                high = low + _extent(holding, tuple(point), low)
             if high <= low:
                 return None
             kind = chance.randrange(4)
@@ -164,17 +162,17 @@ class Drawer:
         return tuple(point) if self.domain(*point) else None
 
 
-def _extent(test: Callable[[int], bool], low: int) -> int:
+def _extent(test: Callable[..., bool], outer: tuple[int, ...], low: int) -> int:
     """How many consecutive values from `low` pass a test that holds on a prefix."""
-    if not test(low):
+    if not test(*outer, low):
         return 0
     step = 1
-    while step < _LONGEST and test(low + step):
+    while step < _LONGEST and test(*outer, low + step):
         step *= 2
     left, right = step // 2, step
     while right - left > 1:
         middle = (left + right) // 2
-        if test(low + middle):
+        if test(*outer, low + middle):
             left = middle
         else:
             right = middle

@@ -7,9 +7,9 @@ disagree. Must not be trusted.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
 from cachet_verify.core.index import (
     Formula,
     Index,

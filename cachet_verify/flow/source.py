@@ -85,8 +85,10 @@ def draw_points(family: Family, sizes: Sizer, count: int, seed: int, a_size: int
     chance = random.Random(seed)
     drawer = Drawer(family, sizes.sizes)
     found: list[tuple[int, ...]] = []
+    at: dict[str, int] | None = None
     for attempt in range(count * 6):
-        at = sizes.draw(chance) if attempt % a_size == 0 else at
+        if attempt % a_size == 0:
+            at = sizes.draw(chance)
         if at is None:
             return found
         point = drawer.draw(at, chance)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Union
 
+from cachet_verify.core.index import Formula
 from cachet_verify.core.ir import Program, Require
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
@@ -46,7 +46,15 @@ class Same:
     after: Program
 
 
-Statement = Union[WellFormed, Same]
+@dataclass(frozen=True, slots=True)
+class Entails:
+    """The premises entail the goal, for all integers: a side condition, a layout, a written proof."""
+
+    premises: tuple[Formula, ...]
+    goal: Formula
+
+
+Statement = WellFormed | Same | Entails
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,11 @@ def transitivity(first: Claim, second: Claim) -> Goal:
     if left.after != right.before:
         raise RuleError("transitivity", "the first claim does not end where the second begins")
     return issue("transitivity", Same(left.before, right.after), (), (first, second))
+
+
+def entails(premises: tuple[Formula, ...], goal: Formula, subject: str) -> Goal:
+    """The statement itself, asked as one obligation."""
+    return issue("entails", Entails(premises, goal), (Obligation(subject, premises, goal),))
 
 
 def scratch_names(program: Program) -> frozenset[str]:

@@ -269,8 +269,8 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal, formed: tup
     premises = lower(program).premises()
     checks = _Comparison(left, right, proposal.relation, premises)
     found = [*checks.outputs(meaning), *checks.closure()]
-    for side in (left, right):
-        found.extend(_sources(side, premises))
+    found.extend(_sources(left, premises))
+    found.extend(_sources(right, premises))
     return issue(RULE, Same(meaning, program), dict.fromkeys(found), formed)
 
 

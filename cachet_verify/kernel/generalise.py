@@ -44,7 +44,7 @@ from cachet_verify.core.index import (
     mul,
     neg,
 )
-from cachet_verify.kernel.obligation import Obligation
+from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Undecided, Verdict
 
 Monomial = tuple[str, ...]
 Polynomial = dict[Monomial, int]
@@ -95,6 +95,21 @@ def generalise(obligation: Obligation) -> Obligation:
     return Obligation(obligation.subject, tuple(dict.fromkeys(facts)), goal, can_refute=False)
 
 
+def lift(obligation: Obligation, verdict: Verdict) -> Verdict:
+    """The verdict on an obligation that a verdict on its generalised form gives: proved, or undecided.
+
+    Raises ValueError for a verdict on something else.
+    """
+    linear = generalise(obligation)
+    if verdict.digest != linear.digest():
+        raise ValueError("the verdict is not on the generalised obligation")
+    if isinstance(verdict, Proved):
+        return Proved(obligation.digest(), verdict.answers)
+    if isinstance(verdict, Failed):
+        return Failed(obligation.digest(), verdict.reason, verdict.answers)
+    return Undecided(obligation.digest(), "incomplete", verdict.answers)
+
+
 class _Naming:
     """Names products and quotients, and collects what is true of them."""
 
@@ -120,7 +135,7 @@ class _Naming:
 
     def linear(self, polynomial: Polynomial) -> Index:
         """A polynomial as a linear term over variables and named products."""
-        parts = []
+        parts: list[Index] = []
         for monomial, weight in sorted(polynomial.items()):
             if not monomial:
                 parts.append(Const(weight))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, Union
+from typing import Literal, NoReturn
 
 from cachet_verify.core.index import Formula
 from cachet_verify.core.spell import spell_formula
@@ -50,12 +50,10 @@ class Answer:
     script: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """The answers that together show the obligation valid."""
+class _ManyValued:
+    """A verdict: it has more than two values, and none of them is a truth value."""
 
-    digest: str
-    answers: tuple[Answer, ...]
+    __slots__ = ()
 
     def __bool__(self) -> NoReturn:
         """Refuse to be squeezed into a truth value."""
@@ -63,42 +61,37 @@ class Proved:
 
 
 @dataclass(frozen=True, slots=True)
-class Refuted:
+class Proved(_ManyValued):
+    """The answers that together show the obligation valid."""
+
+    digest: str
+    answers: tuple[Answer, ...]
+
+@dataclass(frozen=True, slots=True)
+class Refuted(_ManyValued):
     """A model of the premises and the negated goal, in the obligation's own variables."""
 
     digest: str
     model: Mapping[str, int]
     answers: tuple[Answer, ...]
 
-    def __bool__(self) -> NoReturn:
-        """Refuse to be squeezed into a truth value."""
-        raise TypeError("a verdict has more than two values: compare its class")
-
-
 @dataclass(frozen=True, slots=True)
-class Undecided:
-    """No acceptable answer: `reason` is one of rlimit, memory, killed, incomplete, single-solver, solver-error, not-supported."""
+class Undecided(_ManyValued):
+    """No acceptable answer.
+
+    `reason` is one of rlimit, memory, killed, incomplete, single-solver, solver-error, not-supported.
+    """
 
     digest: str
     reason: str
     answers: tuple[Answer, ...] = ()
 
-    def __bool__(self) -> NoReturn:
-        """Refuse to be squeezed into a truth value."""
-        raise TypeError("a verdict has more than two values: compare its class")
-
-
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(_ManyValued):
     """Our own fault: the solvers contradict each other, or an encoder is wrong."""
 
     digest: str
     reason: str
     answers: tuple[Answer, ...] = field(default=())
 
-    def __bool__(self) -> NoReturn:
-        """Refuse to be squeezed into a truth value."""
-        raise TypeError("a verdict has more than two values: compare its class")
-
-
-Verdict = Union[Proved, Refuted, Undecided, Failed]
+Verdict = Proved | Refuted | Undecided | Failed
