@@ -29,16 +29,27 @@ def symmetry(claim: Claim) -> Goal:
 
 
 def converse(goal: Goal) -> Goal:
-    """A goal about two programs read from right to left, with the same obligations."""
-    return issue(f"converse of {goal.rule}", _turned("converse", goal.statement), goal.obligations, goal.premises, goal.trust)
+    """A goal about two programs read from right to left, with the same obligations.
+
+    As `symmetry`, but rules that move no access in time may leave grids and lanes in place.
+    """
+    turned = _reversed("converse", goal.statement) if goal.rule in _TIMELESS else _turned("converse", goal.statement)
+    return issue(f"converse of {goal.rule}", turned, goal.obligations, goal.premises, goal.trust)
+
+
+_TIMELESS = frozenset(("reflexivity", "inline-let", "same-families", "rename", "rename-alias"))
 
 
 def _turned(rule: str, statement: Statement) -> Same:
-    if not isinstance(statement, Same):
-        raise RuleError(rule, "the statement compares no two programs", statement)
-    before, after = statement.before, statement.after
-    check_requirements(rule, after, before)
-    for member in lowered(rule, before).members:
+    turned = _reversed(rule, statement)
+    for member in lowered(rule, turned.after).members:
         if member.grids() or member.lanes():
             raise RuleError(rule, "the program before has iterations or lanes without an order", member)
-    return Same(after, before)
+    return turned
+
+
+def _reversed(rule: str, statement: Statement) -> Same:
+    if not isinstance(statement, Same):
+        raise RuleError(rule, "the statement compares no two programs", statement)
+    check_requirements(rule, statement.after, statement.before)
+    return Same(statement.after, statement.before)
