@@ -18,6 +18,18 @@ from cachet_verify.syntax.build_expression import Builder, first, plain_list, te
 from cachet_verify.syntax.token import unquote
 
 STATEMENT_WORDS: Final = ("let", "var", "store", "for", "grid", "lease", "view", "if", "barrier", "load")
+FOREIGN_WORDS: Final = {
+    "return": "leave out `return`: the last line of a body is its value",
+    "while": "`for i in 0 .. n do`",
+    "def": "`fn name (reads a: [f32; N]) =`",
+    "int": "`let n = …`",
+    "float": "`var x: f32 = …`",
+    "double": "`var x: f64 = …`",
+    "struct": "`record Name = { field: f32 }`",
+    "type": "`record Name = { field: f32 }`",
+    "end": "leave out `end`: a block ends with its indentation",
+}
+"""Words of other languages that start a line, and what to type instead."""
 
 
 def _expr_statement(children: list[Any], where: Span) -> st.Statement:
@@ -27,6 +39,9 @@ def _expr_statement(children: list[Any], where: Span) -> st.Statement:
         return value
     if isinstance(value, ex.IfExpr):
         return st.If(value.condition, _as_body(value.then), _as_body(value.otherwise), span=where)
+    if isinstance(value, ex.Apply) and isinstance(value.function, ex.Name) and value.function.name in ("return", "while", "def"):
+        word = value.function.name
+        raise fail("syntax.expected", f"expected a statement, found `{word}`", value.function.span or where, FOREIGN_WORDS[word])
     return st.ExprStatement(value, span=where)
 
 
@@ -54,6 +69,8 @@ def _is_place(node: ex.Expr) -> bool:
 def _assign_hint(target: ex.Expr) -> str:
     """Return what was meant: a statement word with a slip in it, a comparison, or an assignment."""
     if isinstance(target, ex.Apply) and isinstance(target.function, ex.Name):
+        if target.function.name in FOREIGN_WORDS:
+            return FOREIGN_WORDS[target.function.name]
         near = get_close_matches(target.function.name, STATEMENT_WORDS, n=1, cutoff=0.6)
         if near:
             return f"`{near[0]}` in place of `{target.function.name}`"

@@ -182,6 +182,7 @@ class _Layout:
     def leave_blocks(self, token: Token) -> None:
         """Close the blocks a line stands left of, and separate it from the line above."""
         column = token.column
+        inner = self.stack[-1]
         while len(self.stack) > 1 and isinstance(self.stack[-1], int) and column < self.stack[-1]:
             self.stack.pop()
             self.virtual("DEDENT")
@@ -191,7 +192,8 @@ class _Layout:
             return
         if column > indent:
             message = "this line lines up with no block above it"
-            self.report("syntax.layout", message, token, f"indent it by {indent - 1} blanks, or as the block it belongs to")
+            blanks = (inner if isinstance(inner, int) else indent) - 1
+            self.report("syntax.layout", message, token, f"indent it by {blanks} blanks, like the lines above, or less")
         elif len(self.stack) == 1 and not self.fragment:
             self.finish()
             self.start_chunk(token)

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from cachet_verify.diagnostic import Diagnostic
 from cachet_verify.source import SourceFile, Span
-from cachet_verify.syntax.build_statement import STATEMENT_WORDS
+from cachet_verify.syntax.build_statement import FOREIGN_WORDS, STATEMENT_WORDS
 from cachet_verify.syntax.engine import Stuck, can_take
-from cachet_verify.syntax.layout import DECLARATION_WORDS
+from cachet_verify.syntax.layout import CONTRACT_WORDS, DECLARATION_WORDS
 from cachet_verify.syntax.table import Table
 from cachet_verify.syntax.token import KEYWORDS, Token
 
 _LAYOUT_KINDS = frozenset(["INDENT", "SEP", "DEDENT", "END"])
 _OPERATORS = frozenset(["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "and", "or"])
 _STATEMENT_START = frozenset(["let", "var", "store", "for", "grid"])
+_STARTERS = frozenset("NAME INT FLOAT STRING DOLLAR ( [ - not load if sum reduce fold true false".split())
 _WORDS = {
     "NAME": "a name",
+    "TIGHT": "an index",
+    "BINDER_DOT": "a dot and a blank",
     "INT": "a number",
     "STRING": "a text in quotes",
     "DOLLAR": "a pattern variable",
@@ -31,7 +35,7 @@ _WORDS = {
     "END": "the end of the declaration",
     "DEDENT": "the end of the block",
 }
-_QUIET = frozenset(["FLOAT", "TIGHT", "@", "as", ".", "{", "[", "SEP", "DEDENT", "END", "true", "false", "BINDER_DOT"])
+_QUIET = frozenset(["TIGHT", "@", "as", ".", "{", "SEP", "DEDENT", "END"]) | CONTRACT_WORDS
 _MAX_EXPECTED = 6
 
 
@@ -44,6 +48,7 @@ class Place(NamedTuple):
     chunk: list[Token]
     expected: frozenset[str]
     start: str
+    position: int
 
     @property
     def first(self) -> str:
@@ -69,7 +74,7 @@ def _place(table: Table, start: str, stuck: Stuck, tokens: list[Token]) -> Place
         line_start -= 1
     line = tokens[line_start:position] or tokens[line_start : position + 1]
     before = tokens[position - 1] if position else None
-    return Place(tokens[position], before, line, tokens, expected, start)
+    return Place(tokens[position], before, line, tokens, expected, start, position)
 
 
 def _span_of(place: Place, source: SourceFile) -> Span:
@@ -95,17 +100,20 @@ def _expected_words(place: Place) -> str:
     rest = set(expected)
     if expected >= _STATEMENT_START:
         words.append("a statement")
-        rest -= {"NAME", "INT", "FLOAT", "STRING", "DOLLAR", "(", "[", "-", "not", "load", "if", "sum", "reduce", "fold"}
-        rest -= {"let", "var", "store", "for", "grid", "lease", "view", "barrier"}
-    elif expected >= {"NAME", "INT", "("}:
-        whole = "-" in expected and "not" in expected
-        words.append("an expression" if whole else "a name, a number or a parenthesis" if "=" not in expected else "")
-        rest -= {"NAME", "INT", "FLOAT", "STRING", "DOLLAR", "(", "[", "-", "not", "load", "if", "sum", "reduce", "fold"}
+        rest -= _STARTERS | {*_STATEMENT_START, "lease", "view", "barrier"}
+    elif "load" in expected:
+        words.append("an expression")
+        rest -= _STARTERS
     if len(rest & _OPERATORS) >= 3:
-        rest -= _OPERATORS
-        words = [word for word in words if word == "a statement"]
         words.append("an operator")
-    shown = sorted(rest - _QUIET) or sorted(rest)
+        rest -= _OPERATORS | _STARTERS
+    if "NAME" in rest:
+        rest -= {"DOLLAR", "FLOAT", "STRING", "true", "false"}
+    shown = rest - _QUIET
+    if words == ["an operator"] and not shown and rest & {"SEP", "DEDENT", "END"}:
+        words.append("the end of the line")
+    elif not shown and not words:
+        shown = rest
     words.extend(_WORDS.get(kind, f"`{kind}`") for kind in sorted(shown, key=lambda kind: (kind in _WORDS, kind)))
     words = [word for word in dict.fromkeys(words) if word]
     if len(words) > _MAX_EXPECTED:
@@ -135,19 +143,18 @@ def _keyword_as_name(place: Place) -> str | None:
 
 def _word_for_statement(place: Place) -> str | None:
     """A first word one slip away from a word that starts a statement or a declaration."""
-    foreign = {"return": "the last line of a body is its value, without a word", "while": "`for i in 0 .. n do`"}
-    foreign |= {"def": "`fn name (reads a: T) =`", "int": "`let n = …`", "float": "`var x: f32 = …`", "double": "`var x: f64 = …`"}
-    foreign |= {"struct": "`record Name = { field: T }`", "type": "`record Name = { field: T }`", "end": "blocks end by indentation"}
-    if place.first in foreign and place.first not in place.expected:
-        return foreign[place.first]
-    at_top = bool(place.line) and bool(place.chunk) and place.line[0] is place.chunk[0]
-    pool = sorted(DECLARATION_WORDS) if at_top and place.start == "declaration" else sorted(STATEMENT_WORDS)
+    if place.first in FOREIGN_WORDS and place.first not in place.expected:
+        return FOREIGN_WORDS[place.first]
+    at_top = bool(place.line) and place.start == "declaration" and place.line[0] is place.chunk[0]
+    if at_top and place.line[0].kind in KEYWORDS:
+        return "statements stand inside a function: `fn main () =`"
+    pool = sorted(DECLARATION_WORDS) if at_top else [*STATEMENT_WORDS, "else"]
     if not place.line or place.line[0].kind != "NAME" or place.first in pool:
         return None
     near = get_close_matches(place.first, pool, n=1, cutoff=0.6)
     if near:
         return f"`{near[0]}` in place of `{place.first}`"
-    if at_top and place.start == "declaration":
+    if at_top:
         return "a file holds declarations: contraction, fn, schedule, proof, const, import and the like"
     return None
 
@@ -179,6 +186,13 @@ def _missing_equals(place: Place) -> str | None:
         return "`=` at the end of the header, and the body indented below"
     if place.token.kind in _LAYOUT_KINDS or place.token.column or place.first in ("let", "var", "store", "const"):
         return "`=` before the value or body"
+    return None
+
+
+def _unfinished_line(place: Place) -> str | None:
+    for before, token in pairwise(place.line):
+        if token.column and before.text in _OPERATORS:
+            return f"finish the line above: it ends in `{before.text}`, so this line goes on with it"
     return None
 
 
@@ -250,10 +264,47 @@ def _comma_between(place: Place) -> str | None:
     return None
 
 
-def _half_parameter(place: Place) -> str | None:
-    if ":" in place.expected and place.first in ("fn", "contraction", "schedule", "instr"):
+def _header_part(place: Place) -> str | None:
+    if place.chunk[0].text not in ("fn", "contraction", "schedule", "instr") or "=" in {token.kind for token in place.chunk[: place.position]}:
+        return None
+    if place.line[-1].column or (len(place.line) > 1 and any(token.column > 1 and token.kind == "NAME" for token in place.line)):
+        return "`=` at the end of the header"
+    if place.token.text == "," and place.chunk[0].text != "schedule":
+        return "each parameter in parentheses of its own: `(reads a: f32) (reads b: f32)`"
+    if ":" in place.expected:
         return "a parameter has a type: `(reads a: [f32; M, K])`"
     return None
+
+
+def _near_word(place: Place) -> str | None:
+    words = sorted(kind for kind in place.expected if kind.isalpha() and kind.islower())
+    near = get_close_matches(place.token.text, words, n=1, cutoff=0.7) if place.token.kind == "NAME" else []
+    return f"`{near[0]}` in place of `{place.token.text}`" if near else None
+
+
+def _shape_of_line(place: Place) -> str | None:
+    if place.expected == {"SEP"} and place.chunk[0].text == "step":
+        return "a step has `from` and `to`, each with an indented block, and may have `relate`"
+    return _SHAPES.get(place.first)
+
+
+_SHAPES: Final = {
+    "split": "`split k by 16 as gk ragged`",
+    "import": '`import "cachet:steps"`',
+    "proof": "`proof p = assert E` or `proof p = relate F to G`",
+    "schedule": "`schedule name of contraction =`",
+    "record": "`record Weights = { m: f32, l: f32 }`",
+    "layout": "`layout RowMajor : [R, C] (i, j) = i * C + j`",
+    "law": "`law add associative over reals`",
+    "synth": "`synth const N : Nat = minimize n in (n): n where n > 0`",
+    "lease": "`lease mut name = buffer at L1`",
+    "view": "`view v[i, j] = c[i, 2 * j]`",
+    "impl": "`impl Semiring for PlusTimes f32 where`",
+    "interface": "`interface Semiring where`",
+    "traffic": "`traffic 8 * lines (span_bytes a.span) from DRAM to L1`",
+    "family": "`family (MC, NC) in {4, 8} * {8, 16}`",
+    "invariant": "`invariant c in M`",
+}
 
 
 _RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
@@ -267,11 +318,14 @@ _RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
     _keyword_as_name,
     _curly_block,
     _word_for_statement,
+    _header_part,
     _missing_equals,
+    _unfinished_line,
     _equals_for_equal,
     _chained_comparison,
     _missing_blank_after_dot,
-    _half_parameter,
+    _near_word,
     _comma_between,
     _deeper_line,
+    _shape_of_line,
 )

@@ -13,15 +13,17 @@ from cachet_verify.source import SourceFile
 from cachet_verify.syntax.declaration import Declaration, File
 from cachet_verify.syntax.engine import Stuck, run
 from cachet_verify.syntax.expression import Expr
-from cachet_verify.syntax.layout import Chunk, lay_out
+from cachet_verify.syntax.layout import lay_out
 from cachet_verify.syntax.malformed import explain_stuck
 from cachet_verify.syntax.schedule import ScheduleLine
 from cachet_verify.syntax.statement import Body
 from cachet_verify.syntax.table import load_table
-from cachet_verify.syntax.token import scan
+from cachet_verify.syntax.token import Token, scan
 
 MAX_DIAGNOSTICS: Final = 20
 """A file shows at most so many messages; a last one says how many there are besides."""
+
+MAX_IN_DECLARATION: Final = 5
 
 
 class Parsed(NamedTuple):
@@ -37,13 +39,16 @@ def parse(source: SourceFile) -> Parsed:
     layout = lay_out(source, found.tokens)
     diagnostics = [*found.diagnostics, *layout.diagnostics]
     declarations: list[Declaration] = []
-    for chunk in layout.chunks:
-        if chunk.faulty or _has_fault(chunk, found.faults):
+    for number, chunk in enumerate(layout.chunks):
+        following = layout.chunks[number + 1 : number + 2]
+        end = following[0].tokens[0].start if following else len(source.text)
+        if chunk.faulty or any(chunk.tokens[0].start <= fault < end for fault in found.faults):
             continue
         try:
-            declarations.append(_run(source, "declaration", chunk))
+            declarations.append(_run(source, "declaration", chunk.tokens))
         except CachetError as error:
             diagnostics.extend(error.diagnostics)
+            diagnostics.extend(_look_further(source, chunk.tokens, error.diagnostics[0]))
     whole = source.span(0, len(source.text))
     return Parsed(File(tuple(declarations), found.comments, span=whole), _sorted(diagnostics))
 
@@ -87,21 +92,61 @@ def _fragment(source: SourceFile, start: str) -> Any:
         raise CachetError(_sorted(diagnostics))
     if not layout.chunks:
         raise CachetError((Diagnostic("syntax.expected", "there is nothing here", source.span(0, 0)),))
-    return _run(source, start, layout.chunks[0])
+    return _run(source, start, layout.chunks[0].tokens)
 
 
-def _run(source: SourceFile, start: str, chunk: Chunk) -> Any:
-    """Parse one chunk. Raises CachetError with one diagnostic."""
+def _run(source: SourceFile, start: str, tokens: list[Token]) -> Any:
+    """Parse the tokens of one declaration. Raises CachetError with one diagnostic."""
     table = load_table()
     try:
-        return run(table, start, chunk.tokens, source)
+        return run(table, start, tokens, source)
     except Stuck as stuck:
-        raise CachetError((explain_stuck(table, start, stuck, chunk.tokens, source),)) from None
+        raise CachetError((explain_stuck(table, start, stuck, tokens, source),)) from None
 
 
-def _has_fault(chunk: Chunk, faults: list[int]) -> bool:
-    start, end = chunk.tokens[0].start, chunk.tokens[-1].end
-    return any(start <= fault <= end for fault in faults)
+def _look_further(source: SourceFile, tokens: list[Token], first: Diagnostic) -> list[Diagnostic]:
+    """Return what else is wrong in a declaration: parse it again with the faulty lines made harmless."""
+    found: list[Diagnostic] = []
+    fault = first
+    for _ in range(MAX_IN_DECLARATION - 1):
+        lines = _without_line(tokens, fault)
+        if lines is None:
+            return found
+        tokens = lines
+        try:
+            _run(source, "declaration", tokens)
+        except CachetError as error:
+            fault = error.diagnostics[0]
+            if fault.span is None or any(_is_near(fault, other) for other in (first, *found)):
+                return found
+            found.append(fault)
+        else:
+            return found
+    return found
+
+
+def _is_near(fault: Diagnostic, other: Diagnostic) -> bool:
+    """Say whether a fault is on the line of another one, and may come of it."""
+    return fault.span is None or other.span is None or fault.span.line == other.span.line
+
+
+def _without_line(tokens: list[Token], fault: Diagnostic) -> list[Token] | None:
+    """Return the tokens with the whole statement or step at a fault replaced by a name."""
+    if fault.span is None:
+        return None
+    place = next((number for number, token in enumerate(tokens) if token.start >= fault.span.start), len(tokens) - 1)
+    start, depth = place, 0
+    while start > 0 and not (depth == 0 and tokens[start - 1].kind in ("SEP", "INDENT")):
+        start -= 1
+        depth += (tokens[start].kind == "DEDENT") - (tokens[start].kind == "INDENT")
+    end, depth = place, 0
+    while tokens[end].kind != "END" and not (depth == 0 and tokens[end].kind in ("SEP", "DEDENT")):
+        depth += (tokens[end].kind == "INDENT") - (tokens[end].kind == "DEDENT")
+        end += 1
+    if start == 0 or start >= end:
+        return None
+    stand_in = Token("NAME", "x", tokens[start].start, tokens[start].start + 1, 0)
+    return [*tokens[:start], stand_in, *tokens[end:]]
 
 
 def _sorted(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
