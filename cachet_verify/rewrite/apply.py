@@ -13,15 +13,21 @@ from cachet_verify.core.ir import Program
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expand import expand
+from cachet_verify.rewrite.keep import keep
 from cachet_verify.rewrite.library import apply_library_step
 from cachet_verify.rewrite.order import order
 from cachet_verify.rewrite.outcome import Chain, StepOutcome
+from cachet_verify.rewrite.pack import pack
+from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
 from cachet_verify.syntax import ast
 
 _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "order": lambda program, step, scope: order(program, step),
+    "pack": pack,
+    "keep": lambda program, step, scope: keep(program, step),
+    "registers": registers,
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 

@@ -22,13 +22,11 @@ from cachet_verify.core.ir import (
     Inlined,
     Lease,
     Load,
-    OfIndex,
     Op,
     Stmt,
     Store,
     Value,
     View,
-    Word,
 )
 from cachet_verify.core.spell import spell, spell_formula
 from cachet_verify.rewrite.traverse import bare, domain_mentions, mentions, value_mentions
@@ -130,7 +128,7 @@ def value_text(value: Value) -> str:
         return f"{value.name} …" if value.args else value.name
     if isinstance(value, Choose):
         return f"if {spell_formula(value.condition)} then …"
-    return f"a {value.elem} word" if isinstance(value, (Word, OfIndex)) else "a value"
+    return f"a word of {value.elem}"
 
 
 def stmt_text(stmt: Stmt) -> str:

@@ -1,0 +1,208 @@
+"""A tile of sums in registers, as a chain of kernel rules.
+
+Takes the place of two loops around a sum and the size of a tile; gives the program with the tile in
+a local array of vectors, and the goals that lead there. Checks nothing: what does not fit shows in
+the goals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from cachet_verify.core.family import lower
+from cachet_verify.core.index import Const, Index, Var, substitute, variables
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Lanes, Lease, Load, Program, Stmt, Store, values
+from cachet_verify.kernel.fold import open_fold, split_store
+from cachet_verify.kernel.lane import extend_lanes
+from cachet_verify.kernel.reschedule import reschedule
+from cachet_verify.kernel.stage import stage_in, stage_through
+from cachet_verify.rewrite.element_type import element_types
+from cachet_verify.rewrite.image import Hint, images
+from cachet_verify.rewrite.outcome import Chain
+from cachet_verify.rewrite.place import Path, statement_at, walk, with_statements
+from cachet_verify.rewrite.traverse import Change, fresh, taken
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Where the tile is: the path of the loop over rows, the loops, the store, the sum; and its size."""
+
+    path: Path
+    row: For
+    column: For
+    store: Store
+    fold: Fold
+    rows: int
+    width: int
+
+    @property
+    def active(self) -> Index:
+        """How many lanes of a vector count."""
+        return self.column.domain.high
+
+    def cell(self, row: str, lane: str) -> tuple[Index, ...]:
+        """The output in a row and a lane."""
+        by: dict[str, Index] = {self.row.counter: Var(row), self.column.counter: Var(lane)}
+        return tuple(substitute(term, by) for term in self.store.index)
+
+    def over_rows(self, name: str, stmt: Stmt) -> For:
+        """A loop over the rows."""
+        return For(name, self.row.domain, Block((stmt,)))
+
+    def lanes(self, name: str) -> Lanes:
+        """The lanes that count."""
+        return Lanes(name, self.width, self.active)
+
+
+def tiled(chain: Chain, tile: Tile) -> Chain:
+    """The chain with the tile in registers."""
+    chain, path = _vectorised(chain, tile)
+    chain, path = _held(chain, tile, path)
+    for load in dict.fromkeys(_operands(tile.fold)):
+        chain = _operand_held(chain, tile, load)
+    return _all_lanes(chain, tile)
+
+
+def _operands(fold: Fold) -> list[Load]:
+    """The loads of the step, those for a whole vector first."""
+    return [part for part in values(fold.step) if isinstance(part, Load) and part.buffer != fold.acc]
+
+
+# --- the loops: totals in their cells, the sum outside, columns in lanes ---
+
+
+def _vectorised(chain: Chain, tile: Tile) -> tuple[Chain, Path]:
+    """Open the sum and put its loop outside the rows; give the path of that loop."""
+    store_path = (*tile.path, 0, 0)
+    start: tuple[Stmt, ...] = ()
+    hints: list[Hint] = []
+    if tile.fold.init != Load(tile.store.buffer, tile.store.index):
+        chain = chain.then(split_store(chain.program, store_path))
+        store_path = (*tile.path, 0, 1)
+        start, hints = _start(chain.program, tile)
+    chain = chain.then(open_fold(chain.program, store_path))
+    cell = Load(tile.store.buffer, tile.store.index)
+    step = Change({}, lambda load: cell if load == Load(tile.fold.acc) else load).value(tile.fold.step)
+    update = Store(tile.store.buffer, tile.store.index, step, tile.lanes(tile.column.counter), tile.store.span)
+    nest = For(tile.fold.counter, tile.fold.domain, Block((tile.over_rows(tile.row.counter, update),)), tile.store.span)
+    after = with_statements(chain.program, tile.path, 1, (*start, nest))
+    maps = images(lower(chain.program), lower(after), hints)
+    chain = chain.then(reschedule(chain.program, after, maps))
+    return chain, (*tile.path[:-1], tile.path[-1] + len(start))
+
+
+def _start(program: Program, tile: Tile) -> tuple[tuple[Stmt, ...], list[Hint]]:
+    """A nest that sets the totals, where they do not start from their cells."""
+    row, lane = _names(program, tile.row.counter, tile.column.counter)
+    by: dict[str, Index] = {tile.row.counter: Var(row), tile.column.counter: Var(lane)}
+    value = Change(by).value(tile.fold.init)
+    stmt = Store(tile.store.buffer, tile.cell(row, lane), value, tile.lanes(lane), tile.store.span)
+    using = frozenset((row, lane))
+    hints = [Hint(name, term, using) for name, term in by.items()]
+    return (tile.over_rows(row, stmt),), hints
+
+
+def _names(program: Program, *bases: str) -> tuple[str, ...]:
+    """New names, one for each base."""
+    used = taken(program)
+    found: list[str] = []
+    for base in bases:
+        name = fresh(base, used)
+        used |= {name}
+        found.append(name)
+    return tuple(found)
+
+
+# --- the tile: a local array of vectors in place of the cells ---
+
+
+def _held(chain: Chain, tile: Tile, path: Path) -> tuple[Chain, Path]:
+    """Load the tile, work on it, store it back; give the path of the sum's loop."""
+    program = chain.program
+    acc = tile.fold.acc
+    first, first_lane, last, last_lane = _names(program, *(tile.row.counter, tile.column.counter) * 2)
+    declared = Declare(acc, tile.fold.elem, (Const(tile.rows),), tile.width, mutable=True, span=tile.store.span)
+    loaded = Store(acc, (Var(first), Var(first_lane)), Load(tile.store.buffer, tile.cell(first, first_lane)), tile.lanes(first_lane))
+    stored = Store(tile.store.buffer, tile.cell(last, last_lane), Load(acc, (Var(last), Var(last_lane))), tile.lanes(last_lane))
+    own = (Var(tile.row.counter), Var(tile.column.counter))
+    cell = Load(tile.store.buffer, tile.store.index)
+    change = Change({}, lambda load: Load(acc, own) if load == cell else load)
+    loop = statement_at(program.body, path)
+    region = _stores_turned(change.stmt(loop), tile, Store(acc, own, Load(acc)))
+    lead = (declared, tile.over_rows(first, loaded))
+    trail = (tile.over_rows(last, stored),)
+    source = _root(program, tile.store.buffer)
+    goal = stage_through(program, path, 1, source, acc, lead, (region,), trail)
+    return chain.then(goal), (*path[:-1], path[-1] + len(lead))
+
+
+def _stores_turned(stmt: Stmt, tile: Tile, pattern: Store) -> Stmt:
+    """The update of a cell as an update of the tile."""
+    if isinstance(stmt, Store) and stmt.buffer == tile.store.buffer and stmt.index == tile.store.index:
+        return replace(stmt, buffer=pattern.buffer, index=pattern.index)
+    if isinstance(stmt, For):
+        return replace(stmt, body=Block(tuple(_stores_turned(part, tile, pattern) for part in stmt.body.body)))
+    return stmt
+
+
+def _root(program: Program, name: str) -> str:
+    """The buffer an alias stands for in the end."""
+    aliases = _aliases(program.body)
+    while name in aliases:
+        name = aliases[name]
+    return name
+
+
+def _aliases(block: Block) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for _, stmt in walk(block):
+        if isinstance(stmt, Lease):
+            found[stmt.alias] = stmt.root
+        elif isinstance(stmt, Grid):
+            found.update({window.alias: window.buffer for window in stmt.windows or () if window.alias is not None})
+    return found
+
+
+# --- the operands: one vector each ---
+
+
+def _operand_held(chain: Chain, tile: Tile, load: Load) -> Chain:
+    """Hold an operand in a vector: lanes of neighbours, or one word in every lane."""
+    program = chain.program
+    spoken = frozenset().union(*(variables(term) for term in load.index))
+    wide = tile.column.counter in spoken
+    name, lane = _names(program, "lanes" if wide else "row", tile.column.counter)
+    by: dict[str, Index] = {tile.column.counter: Var(lane)}
+    value = Change(by).value(load)
+    lanes = tile.lanes(lane) if wide else Lanes(lane, tile.width, Const(tile.width))
+    elem = element_types(program)[load.buffer]
+    declared = Declare(name, elem, (), tile.width, value, lanes=lanes, span=tile.store.span)
+    path = _update_path(program, tile, inside_rows=tile.row.counter in spoken)
+    turned = Load(name, (Var(tile.column.counter),))
+    region = Change({}, lambda found: turned if found == load else found).stmt(statement_at(program.body, path))
+    return chain.then(stage_in(program, path, 1, _root(program, load.buffer), name, (declared,), (region,)))
+
+
+def _update_path(program: Program, tile: Tile, inside_rows: bool) -> Path:
+    """Where the tile is updated: the store, or the loop over rows around it."""
+    for path, stmt in walk(program.body):
+        if isinstance(stmt, For) and stmt.counter == tile.row.counter and not inside_rows:
+            return path
+        if isinstance(stmt, Store) and stmt.lanes is not None and stmt.lanes.counter == tile.column.counter:
+            return path
+    raise KeyError(tile.row.counter)
+
+
+# --- idle lanes ---
+
+
+def _all_lanes(chain: Chain, tile: Tile) -> Chain:
+    """Compute the idle lanes along: arithmetic on a vector is on all of it."""
+    path = _update_path(chain.program, tile, inside_rows=True)
+    stmt = statement_at(chain.program.body, path)
+    if not isinstance(stmt, Store) or tile.active == Const(tile.width):
+        return chain
+    whole = replace(stmt, lanes=Lanes(tile.column.counter, tile.width, Const(tile.width)))
+    after = with_statements(chain.program, path, 1, (whole,))
+    return chain.then(extend_lanes(chain.program, after))
