@@ -38,7 +38,7 @@ class WellFormed:
 class Same:
     """From equal words in the parameters, both programs end with equal words in the parameters.
 
-    Scratch parameters are left out: after a call they hold unspecified words. It holds for all
+    It is said of programs that are well formed; `computes` asks for that. Scratch parameters are left out: after a call they hold unspecified words. It holds for all
     sizes that meet the requirements of `after`, which include those of `before`.
     """
 
@@ -54,7 +54,15 @@ class Entails:
     goal: Formula
 
 
-Statement = WellFormed | Same | Entails
+@dataclass(frozen=True, slots=True)
+class Computes:
+    """Both programs are well formed and the same: what a schedule's claim, or a relation's, states."""
+
+    meaning: Program
+    program: Program
+
+
+Statement = WellFormed | Same | Entails | Computes
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +196,19 @@ def transitivity(first: Claim, second: Claim) -> Goal:
 def entails(premises: tuple[Formula, ...], goal: Formula, subject: str) -> Goal:
     """The statement itself, asked as one obligation."""
     return issue("entails", Entails(premises, goal), (Obligation(subject, premises, goal),))
+
+
+def computes(formed: tuple[Claim, Claim], routes: tuple[Claim, ...]) -> Goal:
+    """Join the claims that two programs are well formed and, by each route taken, the same."""
+    meaning, program = (claim.statement for claim in formed)
+    if not isinstance(meaning, WellFormed) or not isinstance(program, WellFormed):
+        raise RuleError("computes", "the first premises say that the programs are well formed")
+    if not routes:
+        raise RuleError("computes", "no route was taken")
+    same = Same(meaning.program, program.program)
+    if any(claim.statement != same for claim in routes):
+        raise RuleError("computes", "a route does not compare these programs")
+    return issue("computes", Computes(meaning.program, program.program), (), (*formed, *routes))
 
 
 def scratch_names(program: Program) -> frozenset[str]:

@@ -51,7 +51,7 @@ from cachet_verify.core.index import (
     variables,
 )
 from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Program, Value, Word
-from cachet_verify.kernel.claim import Claim, Goal, RuleError, Same, WellFormed, check_requirements, issue
+from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements, issue
 from cachet_verify.kernel.obligation import Obligation
 
 RULE = "dataflow"
@@ -253,16 +253,13 @@ def _parts(value: Value) -> tuple[Value, ...]:
     return (value.then, value.orelse) if isinstance(value, Choose) else ()
 
 
-def dataflow(meaning: Program, program: Program, proposal: Proposal, formed: tuple[Claim, Claim]) -> Goal:
+def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     """Conclude that `program` computes the words of `meaning`, for a proposal that checks out.
 
-    `formed` are the claims that each is well formed. Raises RuleError when the proposal does not
-    fit the programs, UnmodelledError for what this rule cannot model.
+    Raises RuleError when the proposal does not fit the programs, UnmodelledError for what this rule
+    cannot model.
     """
     check_requirements(RULE, meaning, program)
-    for claim, side in zip(formed, (meaning, program), strict=True):
-        if claim.statement != WellFormed(side):
-            raise RuleError(RULE, "a program was not shown well formed")
     scratch = frozenset(param.name for param in program.params if param.scratch)
     left = Side(tagged(lower(meaning), MEANING), proposal.meaning, scratch)
     right = Side(tagged(lower(program), PROGRAM), proposal.program, scratch)
@@ -271,7 +268,7 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal, formed: tup
     found = [*checks.outputs(meaning), *checks.closure()]
     found.extend(_sources(left, premises))
     found.extend(_sources(right, premises))
-    return issue(RULE, Same(meaning, program), dict.fromkeys(found), formed)
+    return issue(RULE, Same(meaning, program), dict.fromkeys(found))
 
 
 class _Comparison:

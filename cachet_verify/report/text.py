@@ -101,6 +101,8 @@ def _refusal_lines(item: ItemReport, refusal: Refusal, path: str) -> Iterator[Li
 
 
 def _replay_text(replay: Replay) -> str:
+    if not replay.before:
+        return f"replay: {replay.after}"
     if replay.confirmed:
         return f"replay: {replay.cell} is {replay.before} before and {replay.after} after"
     return f"replay: no difference seen; {replay.cell} is {replay.before} before and {replay.after} after"

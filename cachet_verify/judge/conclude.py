@@ -1,0 +1,249 @@
+"""The verdict of one item, from the verdicts on its obligations.
+
+Takes a plan and verdicts by digest; gives the item's report. A claim is reported only when the
+kernel discharged every goal of the plan; everything else is refused, undecided or our own fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from cachet_verify.core.index import Formula, variables
+from cachet_verify.core.memory import MeaningError
+from cachet_verify.core.spell import spell_formula
+from cachet_verify.judge.plan import Asked, Plan, Route, place_of, refusal
+from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, Same, WellFormed, computes, discharge, transitivity
+from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
+from cachet_verify.replay.record import Replay
+from cachet_verify.replay.search import find_fault, replay
+from cachet_verify.report import record
+
+_SEARCHED = "a model the search cannot rule out"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a run asked for: which routes, and whether a set of premises can hold together."""
+
+    routes: frozenset[Route]
+    satisfiable: Callable[[tuple[Formula, ...]], bool | None]
+    solvers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """The first obligation of a plan that was not proved."""
+
+    asked: Asked
+    obligation: Obligation
+    verdict: Verdict | None
+
+
+def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ItemReport:
+    """The report of an item."""
+    shown = _obligations(plan, verdicts)
+    if plan.settled is not None:
+        return _item(plan, plan.settled.verdict, shown, plan.settled.refusal, plan.settled.reason)
+    unproved = _unproved(plan, verdicts)
+    faults = [item for item in unproved if isinstance(item.verdict, Failed)]
+    if faults:
+        reason = f"the solvers disagree about: {faults[0].obligation.subject}"
+        return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", reason, plan.span))
+    if unproved or plan.missing:
+        return _not_proved(plan, unproved, shown)
+    vacuous = _vacuous(plan, asking)
+    if vacuous is not None:
+        return _item(plan, record.Verdict.REFUSED if vacuous else record.Verdict.UNDECIDED, shown, *_vacuity(plan, vacuous))
+    try:
+        _discharge(plan, verdicts)
+    except (NotProvedError, RuleError) as error:
+        return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", f"the kernel did not conclude: {error}", plan.span))
+    return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking))
+
+
+def _item(
+    plan: Plan,
+    verdict: record.Verdict,
+    shown: tuple[record.ObligationReport, ...],
+    refused: record.Refusal | None = None,
+    reason: str = "",
+    claim: record.ClaimReport | None = None,
+) -> record.ItemReport:
+    line, column = place_of(plan.span)
+    if reason and not any(item.verdict != record.Verdict.PROVED for item in shown):
+        says = f"{plan.kind} {plan.name}"
+        shown = (*shown, record.ObligationReport(f"{plan.name}.item", says, record.Verdict.UNDECIDED, reason))
+    return record.ItemReport(plan.name, plan.kind, verdict, line, column, claim, shown, refused)
+
+
+def _obligations(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[record.ObligationReport, ...]:
+    return tuple(
+        _obligation(f"{plan.name}.{place}", asked.heading + obligation.subject, verdicts.get(obligation.digest()))
+        for place, (asked, obligation) in enumerate(plan.obligations(), 1)
+    )
+
+
+def _obligation(name: str, says: str, verdict: Verdict | None) -> record.ObligationReport:
+    if verdict is None:
+        return record.ObligationReport(name, says, record.Verdict.UNDECIDED, "not asked")
+    solvers = {
+        answer.solver: record.SolverAnswer(answer.answer if not answer.reason else f"{answer.answer}: {answer.reason}", answer.resource)
+        for answer in verdict.answers
+    }
+    if isinstance(verdict, Proved):
+        return record.ObligationReport(name, says, record.Verdict.PROVED, None, solvers)
+    if isinstance(verdict, Refuted):
+        return record.ObligationReport(name, says, record.Verdict.REFUSED, "a model was found", solvers)
+    kind = record.Verdict.ERROR if isinstance(verdict, Failed) else record.Verdict.UNDECIDED
+    return record.ObligationReport(name, says, kind, verdict.reason, solvers)
+
+
+def _unproved(plan: Plan, verdicts: Mapping[str, Verdict]) -> list[_Open]:
+    found = []
+    for asked, obligation in plan.obligations():
+        verdict = verdicts.get(obligation.digest())
+        if not isinstance(verdict, Proved):
+            found.append(_Open(asked, obligation, verdict))
+    return found
+
+
+def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...]) -> record.ItemReport:
+    """Refused where a run shows it or a step's own obligation has a model; undecided otherwise."""
+    seen = _replayed(plan, unproved)
+    if seen is not None and _contradicted(plan, unproved):
+        text = "one route proved what a run refutes: the scripts are needed to find out why"
+        return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", text, plan.span))
+    first = _reported(unproved, seen)
+    if first is None:
+        reason = plan.missing[0].reason if plan.missing else "incomplete"
+        verdict = record.Verdict.UNDECIDED
+        return _item(plan, verdict, shown, None, reason)
+    is_refuted = isinstance(first.verdict, Refuted) and (first.obligation.can_refute or first.asked.route == "a")
+    if seen is None and (not is_refuted or first.asked.route == "b"):
+        return _item(plan, record.Verdict.UNDECIDED, shown, None, _open_reason(first))
+    return _item(plan, record.Verdict.REFUSED, shown, _refused(first, seen))
+
+
+def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
+    """The obligation that a refusal is about: the first with a model, else the first of all."""
+    for item in unproved:
+        if isinstance(item.verdict, Refuted) and (item.obligation.can_refute or item.asked.route == "a"):
+            return item
+    return unproved[0] if unproved else None
+
+
+def _open_reason(item: _Open) -> str:
+    if isinstance(item.verdict, Refuted):
+        return _SEARCHED
+    return "not asked" if item.verdict is None else getattr(item.verdict, "reason", "incomplete")
+
+
+def _replayed(plan: Plan, unproved: list[_Open]) -> Replay | None:
+    try:
+        if plan.program is None:
+            return None
+        if any(item.asked.route == "form" for item in unproved):
+            fault = find_fault(plan.program)
+            if fault is not None:
+                return fault
+        return None if plan.meaning is None else replay(plan.meaning, plan.program)
+    except MeaningError:
+        return None
+
+
+def _contradicted(plan: Plan, unproved: list[_Open]) -> bool:
+    """Whether some route was wholly proved though a run departs from the meaning."""
+    open_routes = {item.asked.route for item in unproved} | {item.route for item in plan.missing}
+    if "form" in open_routes or "side" in open_routes:
+        return False
+    return any(asked.route in ("a", "b") and asked.route not in open_routes for asked in plan.asked)
+
+
+def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
+    lines = [item.asked.sentence(item.obligation)]
+    made = refusal(item.asked.code, lines[0], item.asked.span)
+    if seen is not None:
+        lines.extend(seen.lines())
+        hexes = seen.hexes
+        shown = None
+        if hexes is not None:
+            shown = record.Replay(True, seen.cell, *hexes)
+        elif seen.values is not None:
+            shown = record.Replay(True, seen.cell, *seen.values)
+        elif seen.kind == "fault":
+            shown = record.Replay(True, seen.cell, "", seen.reason or "")
+        return replace(made, message="\n".join(lines), counterexample=dict(seen.sizes), replay=shown)
+    if isinstance(item.verdict, Refuted):
+        found = _model(item.obligation, item.verdict)
+        unseen = record.Replay(False, "", "", "no run that was tried shows a difference") if item.asked.route in ("a", "b") else None
+        return replace(made, counterexample=found, replay=unseen)
+    return made
+
+
+def _model(obligation: Obligation, verdict: Refuted) -> dict[str, int | str]:
+    """The model, restricted to the variables of the failing part and what bounds them."""
+    wanted = variables(obligation.goal)
+    for premise in obligation.premises:
+        if variables(premise) & variables(obligation.goal):
+            wanted |= variables(premise)
+    return {name: value for name, value in sorted(verdict.model.items()) if name in wanted}
+
+
+def _vacuous(plan: Plan, asking: Asking) -> bool | None:
+    """None when the premises can hold together; true when they cannot; false when nobody could tell."""
+    if not plan.premises:
+        return None
+    answer = asking.satisfiable(plan.premises)
+    return None if answer else answer is False
+
+
+def _vacuity(plan: Plan, is_vacuous: bool) -> tuple[record.Refusal | None, str]:
+    if not is_vacuous:
+        return None, "incomplete: whether the premises can hold together"
+    text = f"{plan.name} is vacuous: no sizes meet what it requires"
+    return refusal("premises.vacuous", text, plan.span), ""
+
+
+def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]:
+    """The kernel's claims: one for each goal, the steps chained, and what they come to together."""
+    claims = {id(asked): discharge(asked.goal, verdicts) for asked in plan.asked}
+    made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side")]
+    if plan.meaning is None or plan.program is None:
+        return tuple(made)
+    routes = []
+    steps = [claims[id(asked)] for asked in plan.asked if asked.route == "a"]
+    if steps:
+        chained = steps[0]
+        for step in steps[1:]:
+            chained = discharge(transitivity(chained, step), {})
+        routes.append(chained)
+    routes.extend(claims[id(asked)] for asked in plan.asked if asked.route == "b")
+    formed = {claim.statement.program: claim for claim in made if isinstance(claim.statement, WellFormed)}
+    if plan.meaning not in formed or plan.program not in formed:
+        raise RuleError("computes", "a program was not asked to be well formed")
+    goal: Goal = computes((formed[plan.meaning], formed[plan.program]), tuple(routes))
+    return (*made, discharge(goal, {}))
+
+
+def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ClaimReport | None:
+    if not plan.of:
+        return None
+    routes = tuple(route for route in ("a", "b") if any(asked.route == route for asked in plan.asked))
+    solvers = None
+    for _, obligation in plan.obligations():
+        said = {f"{answer.solver} {answer.version}" for answer in verdicts[obligation.digest()].answers if answer.answer == "unsat"}
+        solvers = said if solvers is None else solvers & said
+    by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
+    program = plan.program if plan.program is not None else plan.meaning
+    return record.ClaimReport(
+        parts=(record.ClaimPart("bits of", plan.of),),
+        arithmetic=None if program is None else program.arithmetic,
+        trusted=plan.admitted,
+        assumes=plan.assumes,
+        requires=tuple(dict.fromkeys(spell_formula(need.condition) for need in plan.requires)),
+        strength=record.Strength(by, routes),
+    )
+
+
+__all__ = ["Asking", "Same", "conclude"]

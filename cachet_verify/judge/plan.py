@@ -1,0 +1,104 @@
+"""What is asked for one item, before anyone has answered.
+
+Takes kernel goals; gives records that the verdict is later concluded from. Must not conclude.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cachet_verify.core.index import Formula
+from cachet_verify.core.ir import Program, Require
+from cachet_verify.kernel.claim import Goal
+from cachet_verify.kernel.obligation import Obligation
+from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
+from cachet_verify.source import Span
+
+Route = Literal["form", "side", "a", "b"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A goal, what stands before an obligation's subject when it fails, and the code of that refusal.
+
+    `route` is `form` for well-formedness, `side` for side conditions and written proofs, `a` for a
+    schedule's step, `b` for the end-to-end comparison.
+    """
+
+    goal: Goal
+    heading: str
+    code: str
+    route: Route
+    span: Span | None = None
+
+    def sentence(self, obligation: Obligation) -> str:
+        """What could not be proved, in the words of a refusal."""
+        return f"could not prove {self.heading}{obligation.subject}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A verdict that needs no solver: refused, undecided or unused, with its refusal or its reason."""
+
+    verdict: Verdict
+    refusal: Refusal | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A route that applies and could not be asked: it leaves the item undecided."""
+
+    route: Route
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One item: its goals in the order in which failures are reported, and what a proof of them says.
+
+    `meaning` and `program` are what a counterexample is replayed on. `of` is what the claim names.
+    """
+
+    name: str
+    kind: str
+    span: Span | None
+    asked: tuple[Asked, ...] = ()
+    premises: tuple[Formula, ...] = ()
+    settled: Settled | None = None
+    missing: tuple[Missing, ...] = ()
+    meaning: Program | None = None
+    program: Program | None = None
+    of: str = ""
+    requires: tuple[Require, ...] = ()
+    assumes: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    admitted: tuple[TrustedEntry, ...] = field(default=())
+
+    def obligations(self) -> Iterator[tuple[Asked, Obligation]]:
+        """Every obligation with the goal it belongs to."""
+        for asked in self.asked:
+            for obligation in asked.goal.obligations:
+                yield asked, obligation
+
+
+def place_of(span: Span | None) -> tuple[int, int]:
+    """Line and column of a span, from 1."""
+    return (1, 1) if span is None else (span.line, span.column)
+
+
+def refusal(code: str, message: str, span: Span | None) -> Refusal:
+    """A refusal at a place."""
+    line, column = (None, None) if span is None else (span.line, span.column)
+    return Refusal(code, message, line, column)
+
+
+def all_obligations(plans: Iterable[Plan]) -> list[tuple[str, Obligation]]:
+    """Every obligation of every plan, with the item's name, each once."""
+    found: dict[str, tuple[str, Obligation]] = {}
+    for plan in plans:
+        for _, obligation in plan.obligations():
+            found.setdefault(obligation.digest(), (plan.name, obligation))
+    return list(found.values())

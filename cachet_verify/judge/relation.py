@@ -1,0 +1,55 @@
+"""The goals by which one program is shown to compute the words of another.
+
+Takes programs; gives goals of both routes and of well-formedness. What cannot be modelled, or
+where no proposal was found, is a missing route, never a proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cachet_verify.core.family import UnmodelledError
+from cachet_verify.core.ir import Program
+from cachet_verify.flow.propose import propose
+from cachet_verify.judge.plan import Asked, Missing
+from cachet_verify.kernel.claim import RuleError, WellFormed
+from cachet_verify.kernel.dataflow import dataflow
+from cachet_verify.kernel.well_formed import well_formed
+from cachet_verify.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Goals, and the routes that could not be asked."""
+
+    asked: tuple[Asked, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+    def __add__(self, other: Questions) -> Questions:
+        """Both, one after the other."""
+        return Questions((*self.asked, *other.asked), (*self.missing, *other.missing))
+
+
+def formed(program: Program, span: Span | None) -> Questions:
+    """That a program is well formed."""
+    try:
+        return Questions((Asked(well_formed(program), "", "program.not-well-formed", "form", span),))
+    except (UnmodelledError, RuleError) as error:
+        return Questions((), (Missing("form", f"not-supported: {error}"),))
+
+
+def compared(name: str, meaning: Program, program: Program, span: Span | None) -> Questions:
+    """That two programs are the same, by route B."""
+    try:
+        found = propose(meaning, program)
+        goal = dataflow(meaning, program, found.proposal)
+    except UnmodelledError as error:
+        return Questions((), (Missing("b", f"not-supported: {error}"),))
+    except RuleError as error:
+        return Questions((), (Missing("b", f"not-supported: {error.why}"),))
+    return Questions((Asked(goal, f"relation {name}: ", "relation.not-proved", "b", span),))
+
+
+def is_well_formed(asked: Asked, program: Program) -> bool:
+    """Whether a goal is the one that a program is well formed."""
+    return asked.goal.statement == WellFormed(program)

@@ -1,0 +1,82 @@
+"""The plan of a schedule: its steps applied, and both routes asked.
+
+Takes the program the schedule starts from, its lines and what they can name; gives the plan, and
+the program after each step for listings. Must not decide whether a step is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cachet_verify.core.ir import Program
+from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
+from cachet_verify.judge.relation import Questions, compared, formed
+from cachet_verify.kernel.claim import reflexivity
+from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
+from cachet_verify.rewrite.apply import apply_all
+from cachet_verify.rewrite.error import StepError
+from cachet_verify.rewrite.outcome import StepOutcome
+from cachet_verify.rewrite.scope import Scope
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A schedule with its steps applied as far as they go, and why they stopped."""
+
+    start: Program
+    outcomes: tuple[StepOutcome, ...]
+    stopped: StepError | None
+
+    @property
+    def program(self) -> Program:
+        """The program after the last step that applied."""
+        return self.outcomes[-1].after if self.outcomes else self.start
+
+
+def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Scope) -> Applied:
+    """Apply the lines of a schedule, in order."""
+    outcomes: list[StepOutcome] = []
+    try:
+        for outcome in apply_all(start, lines, scope):
+            outcomes.append(outcome)
+    except StepError as error:
+        return Applied(start, tuple(outcomes), error)
+    return Applied(start, tuple(outcomes), None)
+
+
+def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
+    """The plan of a schedule's claim: bits of the program it starts from."""
+    plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name)
+    if applied.stopped is not None:
+        return replace(plan, settled=Settled(Verdict.REFUSED, _inapplicable(applied.stopped, span)))
+    steps = tuple(
+        Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", span)
+        for outcome in applied.outcomes
+        for goal in outcome.goals
+    )
+    if not steps:
+        steps = (Asked(reflexivity(applied.start), "", "relation.not-proved", "a", span),)
+    questions = formed(applied.start, span) + Questions(steps)
+    if applied.program != applied.start:
+        questions += formed(applied.program, span)
+    if routes == "both":
+        questions += compared(name, applied.start, applied.program, span)
+    requires = applied.program.requires
+    premises = tuple(need.condition for need in requires)
+    return replace(plan, asked=questions.asked, missing=questions.missing, requires=requires, premises=premises)
+
+
+def _inapplicable(error: StepError, span: Span | None) -> Refusal:
+    diagnostic = error.diagnostic
+    lines = [diagnostic.message, *(note.message for note in diagnostic.notes)]
+    if diagnostic.hint:
+        lines.append(f"try: {diagnostic.hint}")
+    return refusal(diagnostic.code, "\n".join(lines), diagnostic.span or span)
+
+
+def admitted(lines: Sequence[ast.ScheduleLine]) -> tuple[TrustedEntry, ...]:
+    """What the lines of a schedule admit."""
+    return tuple(TrustedEntry("admitted", "schedule line", line.reason) for line in lines if isinstance(line, ast.Admit))
