@@ -39,7 +39,7 @@ Node = Any  # a pySMT FNode: the library carries no types
 
 # Symbols that a solver may already know, so that a variable of that name gets another symbol.
 _TAKEN = frozenset(
-    "abs and as assert bag bv2nat check-sat concat const declare-fun define-fun distinct div divisible else "
+    "_ ! abs and as assert bag bv2nat check-sat concat const declare-fun define-fun distinct div divisible else "
     "exists exp extract false forall if iff implies int2bv ite iand is is_int let map match mod nand nor not "
     "or par pi pow pow2 push pop rem real rel repeat seq select set store str sub then to_int to_real true "
     "tuple update xor zero_extend sign_extend Array Bool Int List Real Seq Set String Bag Tuple".split()

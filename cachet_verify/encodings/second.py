@@ -94,16 +94,22 @@ class _Printer:
             texts = [self.number(part) for part in term.terms]
             return f"(+ {' '.join(texts)})" if len(texts) > 1 else "".join(texts) or "0"
         if isinstance(term, index.Product):
-            left, right = self.number(term.left), self.number(term.right)
-            if _value(term.left) is None and _value(term.right) is None:
-                self.nonlinear = True
-            return f"(* {left} {right})"
+            return self.multiply(term)
         if isinstance(term, (index.Div, index.Mod)):
             return self.divide(term)
         if isinstance(term, (index.Min, index.Max)):
             left, right = self.short(term.left), self.short(term.right)
             return f"(ite ({'<=' if isinstance(term, index.Min) else '>='} {left} {right}) {left} {right})"
         _refuse(term)
+
+    def multiply(self, term: index.Product) -> str:
+        """A product; a factor without variables is printed as its value, so that linear looks linear."""
+        values = (_value(term.left), _value(term.right))
+        if values == (None, None):
+            self.nonlinear = True
+        factors = zip((term.left, term.right), values, strict=True)
+        left, right = (self.number(factor) if value is None else _numeral(value) for factor, value in factors)
+        return f"(* {left} {right})"
 
     def divide(self, term: index.Div | index.Mod) -> str:
         """Floor division or its remainder, from the Euclidean ones."""
