@@ -37,14 +37,14 @@ class Algebra(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What stands for a generic such as `S`: the type of `S.Value` and a body for each `S.f`.
+    """What stands for a generic such as `S`: the type of `S.Value` and a body for each `S.f`. Its name identifies it.
 
     In a body, `Load("0")` is the first operand, `Load("1")` the second, and so on.
     """
 
     name: str
     elem: str
-    bodies: Mapping[str, Value] = field(hash=False)
+    bodies: Mapping[str, Value] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class WordAlgebra:
             body = self.instances[head].bodies.get(rest)
             if body is None:
                 raise WordError(f"`{self.instances[head].name}` has no `{rest}`")
-            return _function(body, self)
+            return _function(body, self, arity)
         concrete = " ".join(self.element(part) for part in name.split(" "))
         return function_of(concrete, self.element(elem), self.arithmetic)
 
@@ -83,8 +83,8 @@ class WordAlgebra:
         return text_of_word(word, self.element(elem))
 
 
-def _function(body: Value, algebra: WordAlgebra) -> WordFunction:
-    """The body of an instance's operation as a function of its operands."""
+def _function(body: Value, algebra: WordAlgebra, arity: int) -> WordFunction:
+    """The body of an instance's operation as a function of its operands, of which there are `arity`."""
     if isinstance(body, Load):
         place = int(body.buffer)
         return lambda *words: words[place]
@@ -94,9 +94,9 @@ def _function(body: Value, algebra: WordAlgebra) -> WordFunction:
     if not isinstance(body, Op):
         raise WordError("an operation's body is made of operands, words and operations")
     function = algebra.operation(body.name, body.elem, len(body.args))
-    if body.args == tuple(Load(str(place)) for place in range(len(body.args))):
+    if body.args == tuple(Load(str(place)) for place in range(arity)):
         return function
-    args = tuple(_function(arg, algebra) for arg in body.args)
+    args = tuple(_function(arg, algebra, arity) for arg in body.args)
     return lambda *words: function(*(arg(*words) for arg in args))
 
 

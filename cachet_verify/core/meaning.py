@@ -103,8 +103,8 @@ class Executable(Valuation):
         on_print: Callable[[str], None] | None = None,
         shuffle: Random | None = None,
         budget: int = 1 << 62,
-    ) -> int:
-        """Run the program on `buffers`, changing their cells in place; give the number of updates executed.
+    ) -> None:
+        """Run the program on `buffers`, changing their cells in place.
 
         `buffers` has a flat list, row by row, for each parameter. `on_print` gets each printed line;
         `shuffle` draws the order of grid iterations; `budget` bounds the updates (BudgetError).
@@ -114,7 +114,8 @@ class Executable(Valuation):
         self._ints.clear()
         self._memory.clear()
         self._grids.clear()
-        self._print, self._shuffle, self._left = on_print, shuffle, budget
+        self._print, self._shuffle = on_print, shuffle
+        self._budget = self._left = budget
         for size in self.program.sizes:
             if sizes.get(size, -1) < 0:
                 raise ValueError(f"the size {size} needs a value of at least 0")
@@ -125,7 +126,11 @@ class Executable(Valuation):
         for param in self.program.params:
             self._memory[param.name] = _lend(param, shape_of(param, sizes), buffers)
         self._body()
-        return budget - self._left
+
+    @property
+    def executed(self) -> int:
+        """How many updates the last run executed, whether it ended or failed; cells of locals count."""
+        return self._budget - self._left
 
     def _block(self, block: Block, scope: Scope) -> Action:
         actions: list[Action] = []
@@ -186,6 +191,7 @@ class Executable(Valuation):
         def declare() -> None:
             shape = checked_shape(stmt.name, extents(), stmt.span)
             cells = capacity(shape)
+            self._spend(cells * (stmt.width or 1))
             memory = Memory(stmt.name, stmt.elem, shape + vector, [None] * (cells * (stmt.width or 1)))
             fill(memory, cells)
             self._memory[stmt.name] = memory
@@ -201,7 +207,6 @@ class Executable(Valuation):
 
             def fill(memory: Memory, cells: int) -> None:
                 if memory.words:
-                    self._spend(len(memory.words) - 1)
                     memory.words[:] = [value()] * len(memory.words)
 
             return fill

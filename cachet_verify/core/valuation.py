@@ -59,6 +59,7 @@ class Valuation:
         self._ints: dict[str, int] = {}
         self._memory: dict[str, Memory] = {}
         self._grids: list[GridLog] = []
+        self._budget = 0
         self._left = 0
 
     def _spend(self, updates: int) -> None:
