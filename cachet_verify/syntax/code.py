@@ -35,7 +35,8 @@ document(
 )
 document(
     "syntax.character",
-    "A character stands outside comments and texts that Cachet gives no meaning to: a sign of another language, a typographic quote or minus, a NUL byte.",
+    "A character stands outside comments and texts that Cachet gives no meaning to: a sign "
+    "of another language, a typographic quote or minus, a NUL byte.",
     "let x = a ^ 2",
     "Leave it out, or write the sign Cachet uses for it; docs/language.md lists the signs.",
 )

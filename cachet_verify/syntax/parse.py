@@ -107,17 +107,21 @@ def _run(source: SourceFile, start: str, tokens: list[Token]) -> Any:
 def _look_further(source: SourceFile, tokens: list[Token], first: Diagnostic) -> list[Diagnostic]:
     """Return what else is wrong in a declaration: parse it again with the faulty lines made harmless."""
     found: list[Diagnostic] = []
+    mended: list[tuple[int, int]] = []
     fault = first
     for _ in range(MAX_IN_DECLARATION - 1):
-        lines = _without_line(tokens, fault)
-        if lines is None:
+        line = _line_of(tokens, fault)
+        if line is None:
             return found
-        tokens = lines
+        start, end = line
+        mended.append((tokens[start].start, tokens[end - 1].end))
+        stand_in = Token("NAME", "x", tokens[start].start, tokens[start].start + 1, 0)
+        tokens = [*tokens[:start], stand_in, *tokens[end:]]
         try:
             _run(source, "declaration", tokens)
         except CachetError as error:
             fault = error.diagnostics[0]
-            if fault.span is None or any(_is_near(fault, other) for other in (first, *found)):
+            if fault.span is None or any(low <= fault.span.start <= high for low, high in mended):
                 return found
             found.append(fault)
         else:
@@ -125,13 +129,8 @@ def _look_further(source: SourceFile, tokens: list[Token], first: Diagnostic) ->
     return found
 
 
-def _is_near(fault: Diagnostic, other: Diagnostic) -> bool:
-    """Say whether a fault is on the line of another one, and may come of it."""
-    return fault.span is None or other.span is None or fault.span.line == other.span.line
-
-
-def _without_line(tokens: list[Token], fault: Diagnostic) -> list[Token] | None:
-    """Return the tokens with the whole statement or step at a fault replaced by a name."""
+def _line_of(tokens: list[Token], fault: Diagnostic) -> tuple[int, int] | None:
+    """Return the range of tokens of the whole statement or step at a fault; None for a whole declaration."""
     if fault.span is None:
         return None
     place = next((number for number, token in enumerate(tokens) if token.start >= fault.span.start), len(tokens) - 1)
@@ -143,10 +142,7 @@ def _without_line(tokens: list[Token], fault: Diagnostic) -> list[Token] | None:
     while tokens[end].kind != "END" and not (depth == 0 and tokens[end].kind in ("SEP", "DEDENT")):
         depth += (tokens[end].kind == "INDENT") - (tokens[end].kind == "DEDENT")
         end += 1
-    if start == 0 or start >= end:
-        return None
-    stand_in = Token("NAME", "x", tokens[start].start, tokens[start].start + 1, 0)
-    return [*tokens[:start], stand_in, *tokens[end:]]
+    return None if start == 0 or start >= end else (start, end)
 
 
 def _sorted(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from cachet_verify.syntax import declaration as de
-from cachet_verify.syntax.print_expression import ANY, APPLY, POSTFIX, STEP, expression, implicits, listed, names, quoted, value
+from cachet_verify.syntax.print_expression import APPLY, OR, POSTFIX, STEP, expression, implicits, listed, names, quoted, value
 from cachet_verify.syntax.print_statement import Lines, body, recipe_line, schedule_line, step_head, storage
 from cachet_verify.syntax.statement import ExprStatement
 
@@ -46,8 +46,8 @@ def _header(start: str, pieces: Iterable[str], contract: de.Contract, indent: in
 def _contract(node: de.Contract, indent: int) -> Lines:
     """Return the clauses of a contract, a line each."""
     pad = " " * indent
-    lines = [f"{pad}requires {expression(item, ANY, indent)}" for item in node.requires]
-    lines += [f"{pad}produces {expression(item, ANY, indent)}" for item in node.produces]
+    lines = [f"{pad}requires {expression(item, OR, indent)}" for item in node.requires]
+    lines += [f"{pad}produces {expression(item, OR, indent)}" for item in node.produces]
     if node.scratch:
         lines.append(f"{pad}scratch {', '.join(node.scratch)}")
     if node.working_set:
@@ -62,14 +62,14 @@ def _contract(node: de.Contract, indent: int) -> Lines:
 
 
 def _working_set_row(row: de.WorkingSetRow, indent: int) -> str:
-    keeps = ", ".join(f"keep {item.name} = {expression(item.value, ANY, indent)}" for item in row.keeps)
+    keeps = ", ".join(f"keep {item.name} = {expression(item.value, OR, indent)}" for item in row.keeps)
     return f"@{row.level} {{ {keeps} }}"
 
 
 def _traffic(row: de.Traffic, indent: int) -> str:
     name = "" if row.name is None else f"{row.name} = "
     back = " and back" if row.back else ""
-    return f"traffic {name}{expression(row.count, ANY, indent)} from {row.source} to {row.target}{back}"
+    return f"traffic {name}{expression(row.count, OR, indent)} from {row.source} to {row.target}{back}"
 
 
 def _invariant(node: de.Invariant) -> str:
@@ -84,7 +84,7 @@ def _family(node: de.Family) -> str:
 
 
 def _generics(generics: tuple[de.Generic, ...]) -> str:
-    return " ".join(f"{{{item.name} : {expression(item.interface)}}}" for item in generics)
+    return " ".join(f"{{{item.name} : {expression(item.interface, OR)}}}" for item in generics)
 
 
 def _param(node: de.Param) -> str:
@@ -168,19 +168,19 @@ def _const(node: de.Const, indent: int) -> Lines:
 def _synth_const(node: de.SynthConst, indent: int) -> Lines:
     pad = " " * indent
     where = " where" if node.conditions else ""
-    conditions = [f"{pad}    {expression(item, ANY, indent)}," for item in node.conditions]
+    conditions = [f"{pad}    {expression(item, OR, indent)}," for item in node.conditions]
     if conditions:
         conditions[-1] = conditions[-1].removesuffix(",")
     return [
         f"{pad}synth const {names(node.names)} : {expression(node.type, APPLY)} =",
-        f"{pad}  minimize {expression(node.result)} in ({', '.join(node.variables)}): {expression(node.cost)}{where}",
+        f"{pad}  minimize {expression(node.result, OR)} in ({', '.join(node.variables)}): {expression(node.cost, OR)}{where}",
         *conditions,
     ]
 
 
 def _proof_body(node: de.ProofBody) -> str:
     if isinstance(node, de.AssertProof):
-        return f"assert {expression(node.claim)}"
+        return f"assert {expression(node.claim, OR)}"
     if isinstance(node, de.RelateProof):
         return f"relate {expression(node.program, APPLY)} to {expression(node.meaning, APPLY)}"
     if isinstance(node, de.AdmitProof):
@@ -206,7 +206,7 @@ def _record(node: de.Record, indent: int) -> Lines:
 
 def _layout(node: de.Layout, indent: int) -> Lines:
     head = " ".join(["layout", node.name, *node.params])
-    size = "" if node.size is None else f" size {expression(node.size)}"
+    size = "" if node.size is None else f" size {expression(node.size, OR)}"
     text = f"{head} : [{listed(node.dims)}] ({', '.join(node.indices)}){size} ={value(node.address, indent)}"
     return [" " * indent + text]
 
@@ -216,7 +216,7 @@ def _law(node: de.Law, indent: int) -> Lines:
     if node.domain is not None:
         parts.append(f"over {node.domain}")
     if node.statement is not None:
-        parts.append(f": {expression(node.statement)}")
+        parts.append(f": {expression(node.statement, OR)}")
     if node.reason is not None:
         parts.append(f"= {quoted(node.reason)}")
     return [" " * indent + " ".join(parts)]
@@ -237,7 +237,7 @@ def _members(members: Iterable[de.Declaration], indent: int) -> Lines:
 
 
 def _module_header(node: de.ModuleHeader, indent: int) -> Lines:
-    settings = ", ".join(f"{item.name} = {expression(item.value)}" for item in node.settings)
+    settings = ", ".join(f"{item.name} = {expression(item.value, OR)}" for item in node.settings)
     return [" " * indent + (f"module ({settings})" if settings else "module")]
 
 

@@ -26,6 +26,9 @@ _LEVEL_OF: Final = {
 }
 _QUOTED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
+# Where text follows on the same line, OR is asked for: a form that reaches as far right as it can then stands in
+# parentheses, which also end a block inside it.
+
 Printer = Callable[[Any, int], str]
 
 
@@ -45,7 +48,7 @@ def expression(node: ex.Expr, level: int = ANY, indent: int = 0) -> str:
 
 def listed(nodes: Iterable[ex.Expr], indent: int = 0) -> str:
     """Return expressions with commas between them."""
-    return ", ".join(expression(node, ANY, indent) for node in nodes)
+    return ", ".join(expression(node, OR, indent) for node in nodes)
 
 
 def quoted(text: str) -> str:
@@ -81,9 +84,9 @@ def _block(node: ex.Expr, indent: int) -> str:
 def domain(node: ex.Domain, indent: int = 0) -> str:
     """Return what a loop runs over."""
     if isinstance(node, ex.Range):
-        return f"{expression(node.low, ANY, indent)} .. {expression(node.high, ANY, indent)}"
+        return f"{expression(node.low, OR, indent)} .. {expression(node.high, OR, indent)}"
     if isinstance(node, ex.Blocks):
-        bounds = f"{expression(node.low, ANY, indent)} .. {expression(node.high, ANY, indent)}"
+        bounds = f"{expression(node.low, OR, indent)} .. {expression(node.high, OR, indent)}"
         return f"blocks ({bounds}) {expression(node.size, POSTFIX, indent)}"
     return f"${node.name}"
 
@@ -94,7 +97,7 @@ def implicits(nodes: Iterable[ex.ImplicitArg], indent: int = 0) -> str:
     named: list[str] = []
     for node in nodes:
         if node.name is not None:
-            named.append(f"{node.name} = {expression(node.value, ANY, indent)}")
+            named.append(f"{node.name} = {expression(node.value, OR, indent)}")
             continue
         if named:
             parts.append(f"@({', '.join(named)})")
@@ -140,22 +143,22 @@ def _unary(node: ex.Unary, indent: int) -> str:
 
 def _record(node: ex.RecordLit, indent: int) -> str:
     fields = [
-        field.name if field.value is None else f"{field.name} = {expression(field.value, ANY, indent)}" for field in node.fields
+        field.name if field.value is None else f"{field.name} = {expression(field.value, OR, indent)}" for field in node.fields
     ]
     return f"{expression(node.type, POSTFIX, indent)} {{ {', '.join(fields)} }}"
 
 
 def _substitute(node: ex.Substitute, indent: int) -> str:
-    bindings = ", ".join(f"{item.name} := {expression(item.value, ANY, indent)}" for item in node.bindings)
+    bindings = ", ".join(f"{item.name} := {expression(item.value, OR, indent)}" for item in node.bindings)
     return f"{_base(node.base, indent)}[{bindings}]"
 
 
 def _labelled(node: ex.Labelled, indent: int) -> str:
-    return "(" + ", ".join(f"{label.name}: {expression(label.value, ANY, indent)}" for label in node.labels) + ")"
+    return "(" + ", ".join(f"{label.name}: {expression(label.value, OR, indent)}" for label in node.labels) + ")"
 
 
 def _if(node: ex.IfExpr, indent: int) -> str:
-    head = f"if {expression(node.condition, ANY, indent)} then{_branch(node.then, indent)}"
+    head = f"if {expression(node.condition, OR, indent)} then{_branch(node.then, indent)}"
     between = f"\n{' ' * (indent + STEP)}" if isinstance(node.then, ex.LetExpr) else " "
     return f"{head}{between}else{_branch(node.otherwise, indent)}"
 
@@ -200,12 +203,12 @@ _PRINTERS: Final[dict[type[ex.Expr], tuple[int, Printer]]] = {
     ex.StringLit: (POSTFIX, lambda n, _i: quoted(n.value)),
     ex.Tuple: (POSTFIX, lambda n, i: f"({listed(n.items, i)})"),
     ex.ListExpr: (POSTFIX, lambda n, i: f"[{listed(n.items, i)}]"),
-    ex.ArrayType: (POSTFIX, lambda n, i: f"[{expression(n.element, ANY, i)}; {listed(n.dims, i)}]"),
+    ex.ArrayType: (POSTFIX, lambda n, i: f"[{expression(n.element, OR, i)}; {listed(n.dims, i)}]"),
     ex.Labelled: (POSTFIX, _labelled),
     ex.RecordLit: (POSTFIX, _record),
     ex.Field: (POSTFIX, lambda n, i: f"{_base(n.base, i)}.{n.name}"),
     ex.Index: (POSTFIX, lambda n, i: f"{_base(n.base, i)}[{listed(n.items, i)}]"),
-    ex.Slice: (ANY, lambda n, i: f"{expression(n.low, ANY, i)} .. {expression(n.high, ANY, i)}"),
+    ex.Slice: (OR, lambda n, i: f"{expression(n.low, OR, i)} .. {expression(n.high, OR, i)}"),
     ex.Substitute: (POSTFIX, _substitute),
     ex.Apply: (APPLY, _apply),
     ex.Load: (APPLY, lambda n, i: f"load {expression(n.place, POSTFIX, i)}"),

@@ -14,6 +14,7 @@ from cachet_verify.syntax import statement as st
 from cachet_verify.syntax.print_expression import (
     ANY,
     APPLY,
+    OR,
     POSTFIX,
     STEP,
     domain,
@@ -73,7 +74,7 @@ def _for(node: st.For, indent: int) -> Lines:
 
 
 def _if(node: st.If, indent: int) -> Lines:
-    lines = _line(indent, f"if {expression(node.condition, ANY, indent)} then")
+    lines = _line(indent, f"if {expression(node.condition, OR, indent)} then")
     lines.extend(body(node.then, indent + STEP))
     if node.otherwise:
         lines.extend(_line(indent, "else"))
