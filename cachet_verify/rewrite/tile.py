@@ -59,14 +59,20 @@ def tiled(chain: Chain, tile: Tile) -> Chain:
     """The chain with the tile in registers."""
     chain, path = _vectorised(chain, tile)
     chain, path = _held(chain, tile, path)
-    for load in dict.fromkeys(_operands(tile.fold)):
+    for load in _operands(tile):
         chain = _operand_held(chain, tile, load)
     return _all_lanes(chain, tile)
 
 
-def _operands(fold: Fold) -> list[Load]:
-    """The loads of the step, those for a whole vector first."""
-    return [part for part in values(fold.step) if isinstance(part, Load) and part.buffer != fold.acc]
+def _operands(tile: Tile) -> tuple[Load, ...]:
+    """The loads of the step, each once, those for a whole vector first."""
+    found = (part for part in values(tile.fold.step) if isinstance(part, Load) and part.buffer != tile.fold.acc)
+    return tuple(sorted(dict.fromkeys(found), key=lambda load: not _is_wide(tile, load)))
+
+
+def _is_wide(tile: Tile, load: Load) -> bool:
+    """Whether neighbouring lanes read neighbouring cells."""
+    return any(tile.column.counter in variables(term) for term in load.index)
 
 
 # --- the loops: totals in their cells, the sum outside, columns in lanes ---
@@ -171,7 +177,7 @@ def _operand_held(chain: Chain, tile: Tile, load: Load) -> Chain:
     """Hold an operand in a vector: lanes of neighbours, or one word in every lane."""
     program = chain.program
     spoken = frozenset().union(*(variables(term) for term in load.index))
-    wide = tile.column.counter in spoken
+    wide = _is_wide(tile, load)
     name, lane = _names(program, "lanes" if wide else "row", tile.column.counter)
     by: dict[str, Index] = {tile.column.counter: Var(lane)}
     value = Change(by).value(load)
