@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.index import Formula, variables
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_formula
-from cachet_verify.judge.plan import Asked, Plan, Route, place_of, refusal
-from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, Same, WellFormed, computes, discharge, transitivity
+from cachet_verify.judge.plan import Asked, Plan, place_of, refusal
+from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.replay.record import Replay
 from cachet_verify.replay.search import find_fault, replay
@@ -24,9 +24,8 @@ _SEARCHED = "a model the search cannot rule out"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a run asked for: which routes, and whether a set of premises can hold together."""
+    """What else a conclusion needs: whether a set of premises can hold together, and who was asked."""
 
-    routes: frozenset[Route]
     satisfiable: Callable[[tuple[Formula, ...]], bool | None]
     solvers: tuple[str, ...] = ()
 
@@ -244,6 +243,3 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> recor
         requires=tuple(dict.fromkeys(spell_formula(need.condition) for need in plan.requires)),
         strength=record.Strength(by, routes),
     )
-
-
-__all__ = ["Asking", "Same", "conclude"]

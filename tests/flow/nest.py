@@ -26,7 +26,7 @@ from cachet_verify.core.ir import (
 )
 
 ZERO_WORD = Word("f32", 0x80000000)
-I, J, K = Var("i"), Var("j"), Var("k")
+ROW, COLUMN, K = Var("i"), Var("j"), Var("k")
 
 
 def term(value: int | str) -> Index:
@@ -71,21 +71,21 @@ def zeroed() -> For:
 
 def matmul() -> Program:
     """The contraction's own nest."""
-    step = fma(Load("a", (I, K)), Load("b", (K, J)), Load("acc'0"))
+    step = fma(Load("a", (ROW, K)), Load("b", (K, COLUMN)), Load("acc'0"))
     total = Fold("k", upto(Var("K")), ZERO_WORD, "acc'0", "f32", step)
-    return program("matmul", loop("i", upto(Var("M")), loop("j", upto(Var("N")), Store("c", (I, J), total))))
+    return program("matmul", loop("i", upto(Var("M")), loop("j", upto(Var("N")), Store("c", (ROW, COLUMN), total))))
 
 
 def swapped() -> Program:
     """Zero first, then the loop over j innermost."""
-    update = Store("c", (I, J), fma(Load("a", (I, K)), Load("b", (K, J)), Load("acc'1")))
-    body = (Declare("acc'1", "f32", init=Load("c", (I, J))), update)
+    update = Store("c", (ROW, COLUMN), fma(Load("a", (ROW, K)), Load("b", (K, COLUMN)), Load("acc'1")))
+    body = (Declare("acc'1", "f32", init=Load("c", (ROW, COLUMN))), update)
     return program("swapped", zeroed(), loop("i", upto(Var("M")), loop("k", upto(Var("K")), loop("j", upto(Var("N")), *body))))
 
 
 def tower(depth: int | str = 16, rows: int | str = 16, tile: int | str = 4, columns: int | str = 8) -> Program:
     """Blocked in every dimension, the depth outermost. Names of blocks become sizes above zero."""
-    row, column = within("gi", within("ui", I)), within("gj", J)
+    row, column = within("gi", within("ui", ROW)), within("gj", COLUMN)
     step = fma(Load("a", (row, within("gk", K))), Load("b", (within("gk", K), column)), Load("acc'0"))
     total = Fold("k", upto(Var("gk.len")), Load("c", (row, column)), "acc'0", "f32", step)
     inner = loop("i", upto(Var("ui.len")), loop("j", upto(Var("gj.len")), Store("c", (row, column), total)))

@@ -1,0 +1,169 @@
+"""The plans of all items of one file, in the order of the text.
+
+Takes a path; gives plans, and what each item rests on. Raises CachetError for bad input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cachet_verify.core.ir import Program
+from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
+from cachet_verify.elaborate.load import LoadedFile, load_file
+from cachet_verify.elaborate.module import Module, elaborate
+from cachet_verify.elaborate.problem import Unsupported
+from cachet_verify.judge.family import plan_family
+from cachet_verify.judge.item import (
+    conditions,
+    layouts_of,
+    not_supported,
+    plan_admission,
+    plan_assertion,
+    plan_law,
+    plan_layout,
+    plan_other,
+    plan_program,
+    plan_relation,
+)
+from cachet_verify.judge.plan import Asked, Plan, Settled
+from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, plan_schedule
+from cachet_verify.report.record import Verdict
+from cachet_verify.rewrite.scope import Scope
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file elaborated, with the steps of its schedules applied."""
+
+    loaded: LoadedFile
+    module: Module
+    applied: Mapping[str, Applied]
+
+    def program(self, name: str) -> Program | None:
+        """The program of a contraction or a function, or of a schedule whose steps all applied."""
+        if name in self.applied:
+            applied = self.applied[name]
+            return None if applied.stopped is not None else replace(applied.program, name=name)
+        item = self.module.programs.get(name)
+        return None if item is None else item.program
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """The plans of a file, and which names each rests on."""
+
+    plans: tuple[Plan, ...]
+    rests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def reaches(self, plan: Plan) -> tuple[str, ...]:
+        """Every name that an item rests on, directly or through others."""
+        found: dict[str, None] = {}
+        waiting = list(self.rests.get(plan.name, ()))
+        while waiting:
+            name = waiting.pop(0)
+            if name not in found and name != plan.name:
+                found[name] = None
+                waiting.extend(self.rests.get(name, ()))
+        return tuple(found)
+
+
+def scope_of(module: Module, item: ScheduleItem) -> Scope:
+    """What the steps of a schedule can name."""
+    return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name)
+
+
+def open_file(path: Path) -> Opened:
+    """Load, elaborate, and apply every schedule. Raises CachetError."""
+    loaded = load_file(path)
+    module = elaborate(loaded)
+    applied: dict[str, Applied] = {}
+    for name, item in module.schedules.items():
+        if item.program is not None and not item.unsupported:
+            applied[name] = apply_schedule(item.program, item.lines, scope_of(module, item))
+    if any(item.waits_for for item in module.programs.values()):
+        ready = {name: replace(done.program, name=name) for name, done in applied.items() if done.stopped is None}
+        module = elaborate(loaded, ready)
+    return Opened(loaded, module, applied)
+
+
+def plan_file(path: Path, routes: str, only: tuple[str, ...] = ()) -> FilePlan:
+    """The plans of a file's items; `only` keeps those names."""
+    opened = open_file(path)
+    plans = sorted(_plans(opened, routes), key=lambda plan: _start(plan.span))
+    rests = {plan.name: plan.rests_on for plan in plans if plan.rests_on}
+    kept = tuple(plan for plan in plans if not only or plan.name in only)
+    return FilePlan(kept, rests)
+
+
+def _start(span: Span | None) -> int:
+    return 0 if span is None else span.start
+
+
+def _plans(opened: Opened, routes: str) -> Iterator[Plan]:
+    module = opened.module
+    for program in module.programs.values():
+        yield plan_program(program, module.layouts)
+    for schedule in module.schedules.values():
+        yield _schedule(opened, schedule, routes)
+    for name in module.own_layouts:
+        yield plan_layout(module.layouts[name])
+    for proof in module.proofs:
+        yield _proof(opened, proof, routes)
+    for law in module.laws:
+        yield plan_law(law)
+    for other in module.others:
+        yield plan_other(other)
+    yield from _steps(opened)
+
+
+def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
+    if item.name not in opened.applied:
+        return not_supported(Plan(item.name, "schedule", item.span), item.unsupported or (Unsupported("this schedule", item.span),))
+    applied = opened.applied[item.name]
+    plan = plan_schedule(item.name, item.span, applied, routes)
+    more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
+    entries = admitted(item.lines)
+    of = () if item.of not in opened.module.programs else (item.of,)
+    return replace(
+        plan,
+        asked=(*plan.asked, *more.asked),
+        missing=(*plan.missing, *more.missing),
+        admitted=entries,
+        rests_on=of,
+    )
+
+
+def _proof(opened: Opened, item: object, routes: str) -> Plan:
+    if isinstance(item, AssertItem):
+        return plan_assertion(item)
+    if isinstance(item, AdmitItem):
+        return plan_admission(item)
+    if isinstance(item, RelateItem):
+        program = item.program if item.program is not None else opened.program(item.program_name)
+        meaning = item.meaning if item.meaning is not None else opened.program(item.meaning_name)
+        return plan_relation(item, program, meaning, opened.module.layouts)
+    if isinstance(item, FamilyItem):
+        return plan_family(opened.loaded, opened.module, item, routes)
+    return plan_other(item)  # type: ignore[arg-type]
+
+
+def _steps(opened: Opened) -> Iterator[Plan]:
+    """The file's own step fns: unused, or as its uses are."""
+    for declaration in opened.loaded.tree.declarations:
+        if not isinstance(declaration, ast.StepFn):
+            continue
+        uses = tuple(_uses(opened, declaration))
+        plan = Plan(declaration.name, "step fn", declaration.span, asked=uses)
+        yield plan if uses else replace(plan, settled=Settled(Verdict.UNUSED))
+
+
+def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Asked]:
+    for name, applied in opened.applied.items():
+        for place, outcome in enumerate(applied.outcomes):
+            if outcome.name == f"{name}'{place}_{declaration.name}":
+                for goal in outcome.goals:
+                    yield Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "side", declaration.span)

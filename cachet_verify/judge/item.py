@@ -1,0 +1,152 @@
+"""The plans of items other than schedules: programs, layouts, written proofs, and what has no meaning yet.
+
+Takes elaborated items; gives plans. Must not decide anything that a solver is to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from cachet_verify.core.ir import Program
+from cachet_verify.elaborate.item import (
+    AdmitItem,
+    AssertItem,
+    CallSite,
+    LawItem,
+    LayoutItem,
+    OtherItem,
+    ProgramItem,
+    RelateItem,
+)
+from cachet_verify.elaborate.problem import Unsupported
+from cachet_verify.elaborate.scope import SideCondition
+from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, refusal
+from cachet_verify.judge.relation import Questions, compared, formed
+from cachet_verify.kernel.claim import entails
+from cachet_verify.report.record import TrustedEntry, Verdict
+from cachet_verify.source import Span
+
+
+def not_supported(plan: Plan, unsupported: Iterable[Unsupported]) -> Plan:
+    """The plan of an item that uses something without a meaning yet."""
+    named = ", ".join(dict.fromkeys(item.construct for item in unsupported))
+    return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"not-supported: {named}"))
+
+
+def conditions(found: Iterable[SideCondition], heading: str, code: str) -> Questions:
+    """Side conditions as goals."""
+    asked = []
+    for condition in found:
+        goal = entails(condition.premises, condition.goal, condition.text)
+        asked.append(Asked(goal, heading, code, "side", condition.span))
+    return Questions(tuple(asked))
+
+
+def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
+    """A contraction or a function: well formed, its side conditions, its calls."""
+    plan = Plan(item.name, item.kind, item.span, rests_on=item.rests_on)
+    if item.unsupported:
+        return not_supported(plan, item.unsupported)
+    lent = next(_overlaps(item.calls), None)
+    if lent is not None:
+        return replace(plan, settled=Settled(Verdict.REFUSED, lent))
+    questions = conditions(item.conditions, "", "program.side-condition") + calls(item.calls)
+    if item.program is None:
+        return _without_program(plan, item, questions)
+    program = item.program
+    questions += formed(program, item.span) + layouts_of(program, layouts)
+    premises = tuple(need.condition for need in program.requires)
+    return replace(
+        plan, asked=questions.asked, missing=questions.missing, program=program, premises=premises, requires=program.requires
+    )
+
+
+def _without_program(plan: Plan, item: ProgramItem, questions: Questions) -> Plan:
+    """Host code is checked call by call; anything else without a program is undecided."""
+    if item.is_host and not item.waits_for:
+        return replace(plan, asked=questions.asked, missing=questions.missing)
+    if item.waits_for:
+        reason = f"rests on {', '.join(item.waits_for)}, which is not proved"
+        return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=reason))
+    return not_supported(plan, (Unsupported(f"{item.kind} {item.name}", item.span),))
+
+
+def calls(found: Iterable[CallSite]) -> Questions:
+    """What calls need: equal shapes, and the callees' requirements."""
+    asked = Questions()
+    for site in found:
+        asked += conditions(site.requirements, f"the call of {site.callee}: ", "call.requirement")
+    return asked
+
+
+def _overlaps(found: Iterable[CallSite]) -> Iterator[object]:
+    for site in found:
+        for overlap in site.overlaps:
+            lines = [overlap.message, f"{overlap.first} and {overlap.second} are one buffer, and one of them is written"]
+            yield refusal("call.aliasing", "\n".join(lines), site.span)
+
+
+def layouts_of(program: Program, layouts: Mapping[str, LayoutItem]) -> Questions:
+    """The proofs of the layouts that a program's parameters are declared in."""
+    asked = Questions()
+    for name in dict.fromkeys(param.layout.name for param in program.params if param.layout is not None):
+        layout = layouts.get(name)
+        if layout is None:
+            asked += Questions((), (Missing("side", f"not-supported: the layout {name}"),))
+        else:
+            asked += conditions(layout.conditions, f"layout {name}: ", "layout.not-proved")
+    return asked
+
+
+def plan_layout(item: LayoutItem) -> Plan:
+    """A layout: injective, and inside its size."""
+    questions = conditions(item.conditions, f"layout {item.name}: ", "layout.not-proved")
+    return Plan(item.name, "layout", item.span, asked=questions.asked)
+
+
+def plan_assertion(item: AssertItem) -> Plan:
+    """`proof p = assert E`."""
+    goal = entails((), item.formula, item.text)
+    asked = (Asked(goal, f"proof {item.name}: ", "proof.not-proved", "side", item.span),)
+    return Plan(item.name, "proof", item.span, asked=asked, assumes=item.facts)
+
+
+def plan_relation(item: RelateItem, program: Program | None, meaning: Program | None, layouts: Mapping[str, LayoutItem]) -> Plan:
+    """`proof p = relate F to G`: both well formed, and the same by route B."""
+    plan = Plan(item.name, "proof", item.span)
+    if item.unsupported:
+        return not_supported(plan, item.unsupported)
+    if program is None or meaning is None:
+        return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"rests on {', '.join(item.schedules)}, which is not proved"))
+    questions = conditions(item.conditions, "", "proof.not-proved") + formed(meaning, item.span)
+    if program != meaning:
+        questions += formed(program, item.span)
+    questions += layouts_of(program, layouts) + compared(item.name, meaning, program, item.span)
+    return replace(
+        plan,
+        asked=questions.asked,
+        missing=questions.missing,
+        meaning=meaning,
+        program=program,
+        of=item.meaning_name,
+        requires=program.requires,
+        premises=tuple(need.condition for need in program.requires),
+    )
+
+
+def plan_admission(item: AdmitItem) -> Plan:
+    """`proof p = admit "reason"`: proved by no one, and shown as such."""
+    entry = TrustedEntry("admitted", item.name, item.reason)
+    return Plan(item.name, "proof", item.span, of=item.name, admitted=(entry,))
+
+
+def plan_law(item: LawItem) -> Plan:
+    """A law: stage 4 proves them."""
+    plan = Plan(item.text, "law", item.span)
+    return not_supported(plan, (Unsupported("laws", item.span),))
+
+
+def plan_other(item: OtherItem, span: Span | None = None) -> Plan:
+    """A declaration without a meaning yet."""
+    return not_supported(Plan(item.name, item.kind, item.span or span), item.unsupported)

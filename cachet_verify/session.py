@@ -1,0 +1,165 @@
+"""Runs the stages in order: files to modules, items to plans, plans to verdicts.
+
+Takes paths and options; gives a report, a listing, or what a program prints. It alone knows every
+stage. Must not decide a verdict: `judge.conclude` does, from what the kernel discharged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cachet_verify.diagnostic import CachetError
+from cachet_verify.report.message import diagnostic_report
+from cachet_verify.report.option import CheckOptions, Progress, SilentProgress
+from cachet_verify.report.record import FileReport, ItemReport, Report, Verdict
+from cachet_verify.report.tool import tool_versions
+from cachet_verify.resource_path import list_sources
+
+if TYPE_CHECKING:
+    from cachet_verify.core.index import Formula
+    from cachet_verify.judge.file import FilePlan
+    from cachet_verify.judge.plan import Plan
+    from cachet_verify.kernel import obligation as kernel
+    from cachet_verify.solver.prover import Prover
+
+
+def check(paths: Sequence[Path], options: CheckOptions | None = None, progress: Progress | None = None) -> Report:
+    """Check every item of files and folders. Raises CachetError for paths that cannot be used."""
+    began = time.monotonic()
+    options = options if options is not None else CheckOptions()
+    sources = list_sources(paths)
+    with _prover(options) as prover:
+        prover.start()
+        files = [_planned(path, options) for path in sources]
+        verdicts = _Verdicts(prover, progress if progress is not None else SilentProgress())
+        verdicts.ask([plan for file in files for plan in file.plans])
+        reports = tuple(_reported(file, verdicts, options) for file in files)
+    return Report(reports, tool_versions(), {"wall_s": round(time.monotonic() - began, 3)})
+
+
+def scheduled(path: Path, name: str, step: int | None, all_steps: bool, relate: bool, shadow: bool) -> str:
+    """The listing of a schedule's function, or of a contraction, with its claim last."""
+    from cachet_verify.listing import listing
+
+    return listing(path, name, step, all_steps, relate, shadow)
+
+
+def run(path: Path, name: str | None = None, arguments: Sequence[str] = ()) -> Iterator[str]:
+    """The lines that `main`, or one function, prints in the interpreter."""
+    from cachet_verify.running import run_program
+
+    return run_program(path, name, arguments)
+
+
+def _prover(options: CheckOptions) -> Prover:
+    from cachet_verify.solver.prover import Prover, ProverOptions
+
+    made = ProverOptions(
+        solvers=options.solvers,
+        cache_dir=_cache_folder(options),
+        save_scripts=options.save_scripts,
+        jobs=2 if options.jobs is None else options.jobs,
+    )
+    return Prover(made if options.limit is None else replace(made, rlimit=options.limit))
+
+
+def _cache_folder(options: CheckOptions) -> Path | None:
+    if not options.use_cache:
+        return None
+    return options.cache if options.cache is not None else Path(".cache") / "cachet-verify"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file on its way to a report: what is wrong with it, or the plans of its items."""
+
+    path: Path
+    error: CachetError | None = None
+    planned: FilePlan | None = None
+    plans: tuple[Plan, ...] = ()
+
+
+def _planned(path: Path, options: CheckOptions) -> _File:
+    from cachet_verify.judge.file import plan_file
+
+    try:
+        planned = plan_file(path, options.routes, options.only)
+    except CachetError as error:
+        return _File(path, error)
+    return _File(path, None, planned, planned.plans)
+
+
+@dataclass(slots=True)
+class _Verdicts:
+    """Asks obligations in batches and keeps what was answered."""
+
+    prover: Prover
+    progress: Progress
+    known: dict[str, kernel.Verdict] = field(default_factory=dict)
+    possible: dict[tuple[Formula, ...], bool | None] = field(default_factory=dict)
+
+    def ask(self, plans: Sequence[Plan]) -> None:
+        """Ask every obligation; what is nonlinear first in its linear form, then as it stands."""
+        from cachet_verify.judge.plan import all_obligations
+        from cachet_verify.kernel.generalise import generalise, is_nonlinear, lift
+        from cachet_verify.kernel.obligation import Proved
+
+        found = all_obligations(plans)
+        self.progress.expect(len(found))
+        items = {obligation.digest(): name for name, obligation in found}
+        asked = [obligation for _, obligation in found]
+        first = self._prove([generalise(obligation) for obligation in asked], items)
+        again = []
+        for obligation, verdict in zip(asked, first, strict=True):
+            if not is_nonlinear(obligation):
+                self.known[obligation.digest()] = verdict
+            elif isinstance(verdict, Proved):
+                self.known[obligation.digest()] = lift(obligation, verdict)
+            else:
+                again.append(obligation)
+        for obligation, verdict in zip(again, self._prove(again, items), strict=True):
+            self.known[obligation.digest()] = verdict
+        self.progress.finish(len(found))
+
+    def _prove(self, asked: Sequence[kernel.Obligation], items: Mapping[str, str]) -> tuple[kernel.Verdict, ...]:
+        def tell(done: int, total: int, obligation: kernel.Obligation) -> None:
+            self.progress.begin(items.get(obligation.digest(), ""), obligation.subject)
+
+        return self.prover.prove(asked, tell) if asked else ()
+
+    def satisfiable(self, premises: tuple[Formula, ...]) -> bool | None:
+        """Whether premises can hold together; each set is asked once."""
+        if premises not in self.possible:
+            self.possible[premises] = self.prover.satisfiable(premises)
+        return self.possible[premises]
+
+
+def _reported(file: _File, verdicts: _Verdicts, options: CheckOptions) -> FileReport:
+    from cachet_verify.judge.conclude import Asking, conclude
+
+    shown = str(file.path)
+    if file.error is not None or file.planned is None:
+        found = () if file.error is None else file.error.diagnostics
+        return FileReport(shown, tuple(diagnostic_report(item, shown) for item in found))
+    asking = Asking(verdicts.satisfiable)
+    done = [conclude(plan, verdicts.known, asking) for plan in file.plans]
+    return FileReport(shown, (), tuple(_resting(file.planned, done)))
+
+
+def _resting(planned: FilePlan, done: Sequence[ItemReport]) -> Iterator[ItemReport]:
+    """An item that rests on one that is not proved is not proved either."""
+    from cachet_verify.report.record import ObligationReport
+
+    verdicts = {item.name: item.verdict for item in done}
+    for plan, item in zip(planned.plans, done, strict=True):
+        loose = [name for name in planned.reaches(plan) if verdicts.get(name, Verdict.PROVED) != Verdict.PROVED]
+        if item.verdict == Verdict.PROVED and loose:
+            reason = f"rests on {loose[0]}, which is {verdicts[loose[0]]}"
+            why = ObligationReport(f"{item.name}.rests-on", f"what {item.name} rests on", Verdict.UNDECIDED, reason)
+            yield replace(item, verdict=Verdict.UNDECIDED, claim=None, obligations=(*item.obligations, why))
+        else:
+            yield item
