@@ -41,11 +41,11 @@ Cells = dict[tuple[str, tuple[int, ...]], Term]
 
 
 def run(program: Program, sizes: dict[str, int]) -> Cells:
-    """The words of every parameter that is not scratch, where they were written."""
+    """The words of every parameter that is not scratch, where they are not the first ones."""
     machine = _Machine(program)
     machine.block(program.body, dict(sizes), {})
     shared = {param.name for param in program.params if not param.scratch}
-    return {key: word for key, word in machine.cells.items() if key[0] in shared}
+    return {key: word for key, word in machine.cells.items() if key[0] in shared and word != ("first", *key)}
 
 
 class _Machine:

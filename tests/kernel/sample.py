@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from cachet_verify.core.index import ZERO, Const, Index, Var, add, le, mul
-from cachet_verify.core.ir import Block, Blocks, Fold, For, Load, Op, Param, Program, Range, Require, Stmt, Store, Value, Word
-
+from cachet_verify.core.index import ZERO, Const, Index, Var, holds
+from cachet_verify.core.ir import Block, Blocks, Fold, For, Load, Op, Param, Program, Range, Stmt, Store, Value, Word
 from tests.kernel.execute import run
 
 M, N, K = Var("M"), Var("N"), Var("K")
@@ -51,8 +50,6 @@ MATMUL = program(loop("i", M, loop("j", N, Store("c", (i, j), TOTAL))))
 
 def agrees(before: Program, after: Program, limit: int = 4) -> bool:
     """Whether two programs leave the same words for all sizes below a limit that meet the requirements after."""
-    from cachet_verify.core.index import holds
-
     for point in product(range(limit), repeat=len(after.sizes)):
         sizes = dict(zip(after.sizes, point, strict=True))
         if all(holds(need.condition, sizes) for need in after.requires) and run(before, sizes) != run(after, sizes):

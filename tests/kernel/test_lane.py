@@ -1,0 +1,90 @@
+"""Idle lanes: extra lanes that nobody reads, and extra lanes that somebody does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, mod
+from cachet_verify.core.ir import Axis, Block, Declare, Grid, Lanes, Load, Op, Param, Program, Stmt, Store
+from cachet_verify.kernel.claim import Goal, RuleError
+from cachet_verify.kernel.lane import extend_lanes
+from tests.kernel.sample import M, N, agrees, block, loop
+from tests.kernel.solve import claimed, invalid
+
+p, q = Var("p"), Var("q")
+PARAMS = (Param("x", "mut", "f32", (M,)), Param("y", "reads", "f32", (M,)))
+FIRST = Declare("v", "f32", width=4, init=Load("y", (Var("w"),)), lanes=Lanes("w", 4, M))
+
+
+def vectors(*body: Stmt) -> Program:
+    return Program("v", ("M", "N"), PARAMS, Block(body))
+
+
+def computed(active: Index, read: Index = q, out: Index = M) -> Program:
+    """Load masked lanes, compute `active` of them, store masked lanes back, lane `read` for lane `q`."""
+    work = Store("v", (p,), Op("f", "f32", (Load("v", (p,)),)), Lanes("p", 4, active))
+    return vectors(FIRST, work, Store("x", (q,), Load("v", (read,)), Lanes("q", 4, out)))
+
+
+def test_arithmetic_may_compute_every_lane() -> None:
+    claimed(extend_lanes(computed(M), computed(Const(4))))
+    assert agrees(computed(M), computed(Const(4)), 6)
+
+
+def test_a_lane_that_is_read_is_not_idle() -> None:
+    """`x[q] = v[q]` with a mask of 4 reads lanes past `M` that the program before left alone."""
+    wide = Store("x", (ZERO,), Load("v", (Const(3),)))
+    before = vectors(FIRST, Store("v", (p,), Load("y", (ZERO,)), Lanes("p", 4, M)), wide)
+    after = vectors(FIRST, Store("v", (p,), Load("y", (ZERO,)), Lanes("p", 4, Const(4))), wide)
+    assert invalid(extend_lanes(before, after)) == ["load v[3] reads no idle lane of v"]
+    assert not agrees(before, after)
+
+
+def test_a_shifted_read_finds_an_idle_lane() -> None:
+    shifted = add(q, ONE)
+    assert invalid(extend_lanes(computed(M, mod(shifted, Const(4))), computed(Const(4), mod(shifted, Const(4))))) != []
+
+
+def test_fewer_lanes_are_refused() -> None:
+    assert "every lane of v that was computed still is" in invalid(extend_lanes(computed(M), computed(ONE)))
+
+
+def test_a_parameter_has_no_idle_lanes() -> None:
+    with pytest.raises(RuleError, match="x is not a local"):
+        extend_lanes(computed(M), computed(M, out=Const(4)))
+
+
+@pytest.mark.parametrize("changed", [computed(Const(4), read=ZERO), vectors(FIRST), vectors(*computed(M).body.body[::-1])])
+def test_any_other_difference_is_refused(changed: Program) -> None:
+    with pytest.raises(RuleError):
+        extend_lanes(computed(M), changed)
+
+
+def test_another_buffer_or_shape_is_refused() -> None:
+    wider = vectors(replace(FIRST, width=8), *computed(Const(4)).body.body[1:])
+    with pytest.raises(RuleError, match="more than the lanes"):
+        extend_lanes(computed(M), wider)
+
+
+def test_extra_lanes_in_a_grid_may_not_race() -> None:
+    """The local is outside the grid: iterations share it, and an extra lane lands on a neighbour's."""
+
+    def grid(active: Index) -> Goal | Program:
+        work = Store("t", (add(Var("g"), p),), Load("y", (Var("g"),)), Lanes("p", 2, active))
+        use = Store("x", (Var("g"),), Load("y", (Var("g"),)))
+        return vectors(Declare("t", "f32", (add(M, ONE),), mutable=True), Grid((Axis("g", ZERO, M),), block(work, use)))
+
+    before, after = grid(ONE), grid(Const(2))
+    assert isinstance(before, Program)
+    assert isinstance(after, Program)
+    assert invalid(extend_lanes(before, after)) != []
+
+
+def test_each_iteration_has_lanes_of_its_own() -> None:
+    def nest(active: Index) -> Program:
+        work = Store("v", (p,), Op("f", "f32", (Load("v", (p,)),)), Lanes("p", 4, active))
+        return vectors(loop("n", N, FIRST, work, Store("x", (q,), Load("v", (q,)), Lanes("q", 4, M))))
+
+    claimed(extend_lanes(nest(M), nest(Const(4))))
