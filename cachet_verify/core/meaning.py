@@ -44,6 +44,9 @@ __all__ = ["BudgetError", "Cells", "Executable", "MeaningError", "arithmetic_of"
 Action = Callable[[], None]
 Evaluation = Callable[[], "int | None"]
 
+CELLS_PER_UPDATE = 64
+"""Setting up so many cells without a word, or copying them, counts as one update in a budget."""
+
 ARITHMETICS: Mapping[str, Arithmetic] = {IEEE.name: IEEE, FLUSH.name: FLUSH}
 
 
@@ -129,7 +132,7 @@ class Executable(Valuation):
 
     @property
     def executed(self) -> int:
-        """How many updates the last run executed, whether it ended or failed; cells of locals count."""
+        """How many updates the last run executed, whether it ended or failed; each iteration of a loop counts as one."""
         return self._budget - self._left
 
     def _block(self, block: Block, scope: Scope) -> Action:
@@ -191,7 +194,7 @@ class Executable(Valuation):
         def declare() -> None:
             shape = checked_shape(stmt.name, extents(), stmt.span)
             cells = capacity(shape)
-            self._spend(cells * (stmt.width or 1))
+            self._spend(1 + cells * (stmt.width or 1) // CELLS_PER_UPDATE)
             memory = Memory(stmt.name, stmt.elem, shape + vector, [None] * (cells * (stmt.width or 1)))
             fill(memory, cells)
             self._memory[stmt.name] = memory

@@ -12,7 +12,7 @@ from cachet_verify.core.memory import BudgetError, Cells
 
 
 class Budget:
-    """How many more updates may be executed; cells that are set up count as updates.
+    """How many more updates may be executed; cells that are given a word count as updates.
 
     One run may use a quarter of the whole at most, so that sizes that are too large do not use up all.
     """

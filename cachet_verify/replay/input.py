@@ -57,11 +57,11 @@ def _middling(elem: str, cells: int, chance: Random) -> list[int]:
 
 
 def _near_one(elem: str, cells: int, chance: Random) -> list[int]:
-    """A little more than one, and minus its square rounded: products whose low bits decide."""
+    """A little more than one, and minus its square rounded: what is left is lost when a product is rounded."""
     element = find_element(elem)
-    one, half = word_of_int(1, elem), 1 << (element.precision // 2)
-    words = [one + half, element.sign | one + 2 * half]
-    return [words[place % 3 == 2] for place in range(cells)]
+    one, low = word_of_int(1, elem), 1 << (element.precision // 2 - 1)
+    words = [one + low, one + low, element.sign | one + 2 * low]
+    return [chance.choice(words) for _ in range(cells)]
 
 
 def _drawn(*texts: str) -> Filler:
@@ -93,6 +93,13 @@ def _extreme(elem: str, cells: int, chance: Random) -> list[int]:
     return [chance.choice(words) & mask for _ in range(cells)]
 
 
+_AGAIN: tuple[tuple[Filler, Filler], ...] = (
+    (_middling, _middling),
+    (_near_one, _near_one),
+    (_cancelling, _middling),
+    (_drawn("0.0", "-0.0", "1", "-1"), _drawn("0.0", "-0.0", "1", "-1")),
+)
+
 FLOAT: tuple[tuple[Filler, Filler], ...] = (
     (_counting, _counting),
     (_cycling, _ones),
@@ -106,6 +113,9 @@ FLOAT: tuple[tuple[Filler, Filler], ...] = (
     (_drawn("0.0", "-0.0"), _drawn("0.0", "-0.0")),
     (_drawn("inf", "-inf", "nan", "0.0", "1", "-1"), _drawn("inf", "1", "-0.0", "2")),
     (_any_bits, _any_bits),
+    *_AGAIN,
+    *_AGAIN,
+    *_AGAIN,
 )
 """How to fill the buffers of a float type: those at even positions, and those at odd ones."""
 
@@ -113,6 +123,7 @@ INTEGER: tuple[tuple[Filler, Filler], ...] = (
     (_counting, _counting),
     (_any_bits, _any_bits),
     (_extreme, _extreme),
+    (_drawn("0", "1"), _drawn("0", "1")),
     (_ones, _counting),
 )
 

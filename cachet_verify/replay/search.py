@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from cachet_verify.core.algebra import TermAlgebra
 from cachet_verify.core.ir import Program
-from cachet_verify.core.meaning import Executable, capacity, shape_of
+from cachet_verify.core.meaning import CELLS_PER_UPDATE, Executable, capacity, shape_of
 from cachet_verify.core.memory import BudgetError, Cells, MeaningError
 from cachet_verify.replay.budget import Budget
 from cachet_verify.replay.record import Replay
 from cachet_verify.replay.size import Sizes, SizeSearch
 from cachet_verify.replay.trial import Contest, fault_replay
 
-UPDATES = 120_000
+UPDATES = 80_000
 """The default budget: updates executed and cells set up, for the search and again for minimising."""
 
 Trial = Callable[[Mapping[str, int]], "Replay | None"]
@@ -56,7 +56,7 @@ def find_fault(program: Program, updates: int = UPDATES) -> Replay | None:
         try:
             for param in program.params:
                 count = capacity(shape_of(param, sizes))
-                budget.spend(count)
+                budget.spend(count // CELLS_PER_UPDATE if param.scratch else count)
                 cells[param.name] = [None if param.scratch else algebra.cell(param.name, place) for place in range(count)]
             budget.run(executable, sizes, cells)
         except MeaningError as error:

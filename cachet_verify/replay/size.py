@@ -45,8 +45,11 @@ class SizeSearch:
     def __init__(self, *programs: Program) -> None:
         self.names = size_names(*programs)
         self.needs: tuple[Formula, ...] = tuple(need.condition for program in programs for need in program.requires)
-        blocks = {value for block in literals(*programs) for value in (block - 1, block, block + 1, 2 * block, 2 * block + 1)}
-        self.values = tuple(sorted({*SMALL, *blocks}))
+        blocks = literals(*programs)
+        around = [*(block + 1 for block in blocks), *(2 * block + 1 for block in blocks), *blocks]
+        around += [*(block - 1 for block in blocks), *(2 * block for block in blocks)]
+        self.large = tuple(value for value in dict.fromkeys(around) if value not in SMALL)
+        self.values = tuple(sorted({*SMALL, 4, 5, 7, *self.large}))
 
     def meets(self, sizes: Valuation) -> bool:
         """Whether sizes meet the requirements; a requirement that divides by zero is not met."""
@@ -68,12 +71,11 @@ class SizeSearch:
     def _points(self) -> Iterator[tuple[int, ...]]:
         count = len(self.names)
         yield from _by_sum(SMALL, count, _MOST // 10)
-        large = [value for value in self.values if value not in SMALL]
-        for value in large:
-            for rest in (1, 2):
+        for rest in (1, 2):
+            for value in self.large:
                 for place in range(count):
                     yield (*(rest,) * place, value, *(rest,) * (count - place - 1))
-        for value in large:
+        for value in self.large:
             yield (value,) * count
         yield from _by_sum(self.values, count, _MOST)
 

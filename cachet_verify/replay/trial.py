@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from cachet_verify.core.algebra import Instance, TermAlgebra, WordAlgebra
 from cachet_verify.core.ir import Param, Program
-from cachet_verify.core.meaning import Executable, arithmetic_of, capacity, shape_of
+from cachet_verify.core.meaning import CELLS_PER_UPDATE, Executable, arithmetic_of, capacity, shape_of
 from cachet_verify.core.memory import Cells, MeaningError
 from cachet_verify.core.word import ELEMENTS, text_of_word
 from cachet_verify.replay.budget import Budget
@@ -134,7 +134,7 @@ class Meeting:
         budget = self.contest.budget
         after: list[dict[str, Cells]] = []
         for executable in runs:
-            budget.spend(sum(map(len, before.values())))
+            budget.spend(sum(map(len, before.values())) // CELLS_PER_UPDATE)
             cells = {param.name: list(before[param.name]) for param in executable.program.params}
             try:
                 budget.run(executable, self.sizes, cells)
@@ -161,7 +161,9 @@ class Meeting:
         return count
 
     def _unspecified(self, name: str) -> Cells:
-        return [None] * self._count(name)
+        count = capacity(self.shapes[name])
+        self.contest.budget.spend(count // CELLS_PER_UPDATE)
+        return [None] * count
 
     def _filled(self, kind: int, param: Param, instance: Instance | None) -> Cells:
         if param.scratch:
