@@ -48,7 +48,8 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
 
 
 def _member(module: Module, schedule: ScheduleItem, item: FamilyItem, chosen: dict[str, int], routes: str) -> Plan:
-    scope = Scope(module.step_fns, module.schedule_fns, {**module.constants, **chosen}, schedule.buffers, schedule.name)
+    constants: dict[str, int | str] = {**module.constants, **chosen}
+    scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
     if schedule.program is None:
         raise ValueError("a member needs a program")
     applied = apply_schedule(schedule.program, schedule.lines, scope)
@@ -62,7 +63,7 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
     schedule = module.schedules.get(item.of)
     if schedule is None or schedule.program is None:
         return not_supported(plan, (Unsupported(f"an open family of {item.of}", item.span),))
-    constants = {**module.constants, **{name: name for name in item.names}}
+    constants: dict[str, int | str] = {**module.constants, **{name: name for name in item.names}}
     scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
     start = _with_sizes(schedule.program, item)
     applied = apply_schedule(start, schedule.lines, scope)

@@ -166,4 +166,4 @@ def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Asked]:
         for place, outcome in enumerate(applied.outcomes):
             if outcome.name == f"{name}'{place}_{declaration.name}":
                 for goal in outcome.goals:
-                    yield Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "side", declaration.span)
+                    yield Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", declaration.span)

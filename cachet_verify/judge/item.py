@@ -24,7 +24,7 @@ from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, refusal
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.kernel.claim import entails
-from cachet_verify.report.record import TrustedEntry, Verdict
+from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
 
 
@@ -80,7 +80,7 @@ def calls(found: Iterable[CallSite]) -> Questions:
     return asked
 
 
-def _overlaps(found: Iterable[CallSite]) -> Iterator[object]:
+def _overlaps(found: Iterable[CallSite]) -> Iterator[Refusal]:
     for site in found:
         for overlap in site.overlaps:
             lines = [overlap.message, f"{overlap.first} and {overlap.second} are one buffer, and one of them is written"]

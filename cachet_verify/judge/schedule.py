@@ -14,7 +14,7 @@ from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
-from cachet_verify.rewrite.apply import apply_all
+from cachet_verify.rewrite.apply import apply_all, expand
 from cachet_verify.rewrite.error import StepError
 from cachet_verify.rewrite.outcome import StepOutcome
 from cachet_verify.rewrite.scope import Scope
@@ -29,6 +29,7 @@ class Applied:
     start: Program
     outcomes: tuple[StepOutcome, ...]
     stopped: StepError | None
+    spans: tuple[Span | None, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -39,12 +40,15 @@ class Applied:
 def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Scope) -> Applied:
     """Apply the lines of a schedule, in order."""
     outcomes: list[StepOutcome] = []
+    spans: tuple[Span | None, ...] = ()
+    stopped: StepError | None = None
     try:
+        spans = tuple(step.span for step in expand(lines, scope))
         for outcome in apply_all(start, lines, scope):
             outcomes.append(outcome)
     except StepError as error:
-        return Applied(start, tuple(outcomes), error)
-    return Applied(start, tuple(outcomes), None)
+        stopped = error
+    return Applied(start, tuple(outcomes), stopped, spans)
 
 
 def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
@@ -53,8 +57,8 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
     if applied.stopped is not None:
         return replace(plan, settled=Settled(Verdict.REFUSED, _inapplicable(applied.stopped, span)))
     steps = tuple(
-        Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", span)
-        for outcome in applied.outcomes
+        Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", _nearest(place, span))
+        for outcome, place in zip(applied.outcomes, applied.spans, strict=False)
         for goal in outcome.goals
     )
     if not steps:
@@ -67,6 +71,13 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
     requires = applied.program.requires
     premises = tuple(need.condition for need in requires)
     return replace(plan, asked=questions.asked, missing=questions.missing, requires=requires, premises=premises)
+
+
+def _nearest(step: Span | None, schedule: Span | None) -> Span | None:
+    """The step's place, or the schedule's where the step stands in another file."""
+    if step is None or (schedule is not None and step.path != schedule.path):
+        return schedule
+    return step
 
 
 def _inapplicable(error: StepError, span: Span | None) -> Refusal:

@@ -1,0 +1,85 @@
+"""`scheduled`: the function a schedule generates, after each step or at the end, and its claim last.
+
+Takes a path and a name; gives the listing as text. The claim comes from a check of that one item;
+an item that is not proved has a listing of its nests only on request, and never a claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cachet_verify.core.ir import Program
+from cachet_verify.diagnostic import fail
+from cachet_verify.judge.file import Opened, open_file
+from cachet_verify.judge.schedule import Applied
+from cachet_verify.report.message import ItemRefusedError
+from cachet_verify.report.record import ItemReport, Verdict
+from cachet_verify.report.text import item_lines
+
+
+def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bool, shadow: bool) -> str:
+    """The text of `scheduled`. Raises CachetError, ItemRefusedError."""
+    opened = open_file(path)
+    if shadow:
+        raise fail("listing.shadow.not-supported", "a shadow belongs to a regrouped reduction, which is not supported yet")
+    nests = _nests(opened, path, name)
+    if step is not None:
+        if step >= len(nests):
+            raise fail("listing.step", f"{name} has {len(nests) - 1} steps", None, f"--step {len(nests) - 1}")
+        return _printed(*nests[step])
+    item = _checked(path, name)
+    shown = nests if all_steps else nests[-1:]
+    text = "\n".join(_printed(heading if all_steps else "", program) for heading, program in shown)
+    if item.verdict != Verdict.PROVED:
+        raise ItemRefusedError(item, str(path))
+    return f"{text}\n{_claim(item, path, relate)}"
+
+
+def _nests(opened: Opened, path: Path, name: str) -> list[tuple[str, Program]]:
+    """The program before the first step, and after each one, with a heading."""
+    if name in opened.applied:
+        return list(_steps(name, opened.applied[name]))
+    program = opened.program(name)
+    if program is None:
+        known = (*opened.module.schedules, *opened.module.programs)
+        hint = f"one of {', '.join(known)}" if known else ""
+        raise fail("listing.name", f"{path} has no schedule, contraction or function {name} with a nest", None, hint)
+    return [("", program)]
+
+
+def _steps(name: str, applied: Applied) -> Iterator[tuple[str, Program]]:
+    yield f"// {applied.start.name}", replace(applied.start, name=name)
+    for outcome in applied.outcomes:
+        yield f"// {outcome.name}", replace(outcome.after, name=name)
+
+
+def _printed(heading: str, program: Program) -> str:
+    from cachet_verify.elaborate.lift import lift
+    from cachet_verify.syntax.print import print_declaration
+
+    text = print_declaration(lift(program)).rstrip("\n")
+    return f"{heading}\n{text}\n" if heading else f"{text}\n"
+
+
+def _checked(path: Path, name: str) -> ItemReport:
+    from cachet_verify.report.option import CheckOptions
+    from cachet_verify.session import check
+
+    report = check([path], CheckOptions(only=(name,)))
+    for item in report.items:
+        if item.name == name:
+            return item
+    raise fail("listing.name", f"{path} has no item {name}")
+
+
+def _claim(item: ItemReport, path: Path, relate: bool) -> str:
+    lines = [line.text for line in item_lines(item, str(path))]
+    if item.claim is None or not item.claim.parts:
+        return "\n".join(lines)
+    if relate:
+        routes = " and ".join(item.claim.strength.routes)
+        solvers = " and ".join(item.claim.strength.solvers)
+        lines.append(f"  relation: proved by routes {routes}, solvers {solvers}, {len(item.obligations)} obligations")
+    return "\n".join(lines)
