@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,11 @@ class SolverProcess:
                 return
             del self.unsent[:sent]
 
-    def receive(self) -> list[dict[str, Any]]:
-        """The messages that have arrived; `is_open` turns false when the process has ended."""
+    def receive(self) -> Iterator[dict[str, Any]]:
+        """The messages that have arrived; `is_open` turns false when the process has ended.
+
+        Raises ValueError at a frame that is not JSON, once those before it are taken.
+        """
         while self.is_open:
             try:
                 chunk = os.read(self.output, _CHUNK)
@@ -77,17 +81,13 @@ class SolverProcess:
             if not chunk:
                 self.is_open = False
             self.unread += chunk
-        return list(self._frames())
-
-    def _frames(self) -> list[dict[str, Any]]:
-        frames = []
         while len(self.unread) >= 4:
             end = 4 + struct.unpack(">I", self.unread[:4])[0]
             if len(self.unread) < end:
                 break
-            frames.append(json.loads(bytes(self.unread[4:end])))
+            body = bytes(self.unread[4:end])
             del self.unread[:end]
-        return frames
+            yield json.loads(body)
 
     def close(self) -> int:
         """Kill the process if it runs, collect it, and give its exit code (negative for a signal)."""
