@@ -92,10 +92,12 @@ class _Machine:
         if kind == "NAME" and token.text in self.table.words and can_take(self.table, self.states, token.text):
             kind = token.text
         actions = self.table.actions
-        if actions[self.states[-1]].get(kind, -1) < 0 and not can_take(self.table, self.states, kind):
-            raise Stuck(position, self.states)
+        action = actions[self.states[-1]].get(kind)
+        before = self.states if action is None or action >= 0 else self.states.copy()
         while True:
-            action = actions[self.states[-1]][kind]
+            action = actions[self.states[-1]].get(kind)
+            if action is None:
+                raise Stuck(position, before)
             if action >= 0:
                 self.states.append(action)
                 width = token.end - token.start
@@ -123,14 +125,18 @@ class _Machine:
         children: list[Any] = []
         for slot in rule.slots:
             value = None if slot < 0 else taken[slot].value
-            if isinstance(value, _Spliced):
+            if type(value) is _Spliced:
                 children.extend(value)
             else:
                 children.append(value)
-        starts = [entry.start for entry in taken if entry.start >= 0]
-        start = starts[0] if starts else -1
-        end = max((entry.end for entry in taken if entry.start >= 0), default=-1)
-        depth = max((entry.depth for entry in taken), default=0)
+        start = end = -1
+        depth = 0
+        for entry in taken:
+            if entry.start >= 0:
+                start = entry.start if start < 0 else start
+                end = entry.end
+            if entry.depth > depth:
+                depth = entry.depth
         if rule.splice:
             return _Entry(_Spliced(children), start, end, depth)
         if rule.expand and len(children) == 1:
@@ -142,7 +148,7 @@ class _Machine:
         where = self.source.span(max(start, 0), max(end, 0))
         if rule.name not in _TAKES_STATEMENTS:
             for child in children:
-                if isinstance(child, If):
+                if type(child) is If:
                     hint = "a value needs `then x else y`, each one expression"
                     raise fail("syntax.value", "an `if` statement stands where a value is needed", child.span or where, hint)
         value = BUILDERS[rule.name](children, where)

@@ -267,7 +267,7 @@ def _comma_between(place: Place) -> str | None:
 def _header_part(place: Place) -> str | None:
     if place.chunk[0].text not in ("fn", "contraction", "schedule", "instr") or "=" in {token.kind for token in place.chunk[: place.position]}:
         return None
-    if place.line[-1].column or (len(place.line) > 1 and any(token.column > 1 and token.kind == "NAME" for token in place.line)):
+    if place.token.column > 1 or any(token.column > 1 and token.kind == "NAME" for token in place.line):
         return "`=` at the end of the header"
     if place.token.text == "," and place.chunk[0].text != "schedule":
         return "each parameter in parentheses of its own: `(reads a: f32) (reads b: f32)`"

@@ -63,11 +63,11 @@ def value(node: ex.Expr, indent: int) -> str:
     return " " + expression(node, ANY, indent)
 
 
-def _branch(node: ex.Expr, indent: int) -> str:
+def _branch(node: ex.Expr, indent: int, level: int = ANY) -> str:
     """Return a branch or body, with the blank or line break before it."""
     if isinstance(node, ex.LetExpr):
         return "\n" + _block(node, indent + 2 * STEP)
-    return " " + expression(node, ANY, indent)
+    return " " + expression(node, level, indent)
 
 
 def _block(node: ex.Expr, indent: int) -> str:
@@ -158,7 +158,7 @@ def _labelled(node: ex.Labelled, indent: int) -> str:
 
 
 def _if(node: ex.IfExpr, indent: int) -> str:
-    head = f"if {expression(node.condition, OR, indent)} then{_branch(node.then, indent)}"
+    head = f"if {expression(node.condition, OR, indent)} then{_branch(node.then, indent, OR)}"
     between = f"\n{' ' * (indent + STEP)}" if isinstance(node.then, ex.LetExpr) else " "
     return f"{head}{between}else{_branch(node.otherwise, indent)}"
 

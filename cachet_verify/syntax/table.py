@@ -95,17 +95,18 @@ def build_plain() -> dict[str, Any]:
     table: Any = parser.parser.parser._parse_table
     rules = sorted(parser.rules, key=_rule_key)
     rule_number = {rule: number for number, rule in enumerate(rules)}
-    actions, gotos = [], []
-    for state in range(len(table.states)):
+    number_of = _number_states(table)
+    actions: list[list[Any]] = []
+    gotos: list[dict[str, int]] = []
+    for state in number_of:
         row: dict[int, list[str]] = {}
         goto: dict[str, int] = {}
-        for symbol, (move, argument) in sorted(table.states[state].items(), key=lambda entry: str(entry[0])):
+        for symbol, (move, argument) in sorted(table.states[state].items()):
             if symbol not in kinds and symbol not in _DECLARED and symbol != "$END":
-                goto[symbol] = argument
-            elif move.name == "Shift":
-                row.setdefault(argument, []).append(kinds.get(symbol, _declared_kind(symbol)))
+                goto[symbol] = number_of[argument]
             else:
-                row.setdefault(~rule_number[argument], []).append(kinds.get(symbol, _declared_kind(symbol)))
+                action = number_of[argument] if move.name == "Shift" else ~rule_number[argument]
+                row.setdefault(action, []).append(kinds.get(symbol, _declared_kind(symbol)))
         actions.append([[action, symbols] for action, symbols in sorted(row.items())])
         gotos.append(goto)
     return {
@@ -114,10 +115,23 @@ def build_plain() -> dict[str, Any]:
         "rules": [list(_plain_rule(rule)) for rule in rules],
         "actions": actions,
         "gotos": gotos,
-        "starts": dict(sorted(table.start_states.items())),
-        "ends": dict(sorted(table.end_states.items())),
+        "starts": {start: number_of[table.start_states[start]] for start in _STARTS},
+        "ends": {start: number_of[table.end_states[start]] for start in _STARTS},
         "words": sorted(kind for kind in kinds.values() if kind.isidentifier() and kind not in _DECLARED_KINDS),
     }
+
+
+def _number_states(table: Any) -> dict[int, int]:
+    """Return a new number for each state, in the order of a walk from the starts: lark's own varies from run to run."""
+    number_of: dict[int, int] = {}
+    waiting = [table.start_states[start] for start in _STARTS]
+    for state in waiting:
+        if state in number_of:
+            continue
+        number_of[state] = len(number_of)
+        moves = sorted(table.states[state].items())
+        waiting.extend(argument for _, (move, argument) in moves if move.name == "Shift")
+    return number_of
 
 
 _DECLARED: Final = ("NAME", "INT", "FLOAT", "STRING", "DOLLAR", "_TIGHT", "_BINDER_DOT", "_INDENT", "_SEP", "_DEDENT")
