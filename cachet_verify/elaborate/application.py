@@ -1,0 +1,180 @@
+"""Calls that give a word: operations of the language, of interfaces, and functions to inline.
+
+Takes a call and the type wanted; gives a core value. Must not elaborate calls that write memory.
+"""
+
+from __future__ import annotations
+
+from cachet_verify.core.ir import Op, Value, Word
+from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.problem import StopError, UnsupportedError
+from cachet_verify.elaborate.scope import GenericEntity, PoisonEntity, Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.term import elaborate_index, is_index_expression
+from cachet_verify.elaborate.value import Place, Values, is_infinity, source_text
+from cachet_verify.syntax import ast
+
+_NOTHING = (ast.Tuple(()),)
+_MOST_INLINED = 64
+
+
+def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    """The value of a call that must have the type `wanted`. Raises StopError."""
+    function = expr.function
+    if isinstance(function, ast.Field):
+        return _member(values, function, expr, wanted, place)
+    if not isinstance(function, ast.Name):
+        raise values.context.stop("elaborate.name.kind", "the name of a function is wanted here", expr.span)
+    name = function.name
+    if name in operation.LATER:
+        raise UnsupportedError(f"`{name}`", expr.span)
+    if name in operation.UNIFORM:
+        core, count = operation.UNIFORM[name]
+        _arity(values, expr, name, count)
+        values.defined(core, wanted, expr)
+        return Op(core, wanted.elem, tuple(values.check(arg, wanted, place) for arg in expr.args))
+    if name == "splat":
+        return _splat(values, expr, wanted, place)
+    if name == "select":
+        _arity(values, expr, name, 3)
+        decided = values.check(expr.args[0], ValueType("bool", wanted.width), place)
+        return Op("select", wanted.elem, (decided, *(values.check(arg, wanted, place) for arg in expr.args[1:])))
+    if name in ("from_bits", "to_bits"):
+        return _bits(values, name, expr, wanted, place)
+    return _inlined(values, function, expr, wanted, place)
+
+
+def _arity(values: Values, expr: ast.Apply, name: str, count: int) -> None:
+    given = 0 if expr.args == _NOTHING else len(expr.args)
+    if given != count:
+        operands = "1 operand" if count == 1 else f"{count} operands"
+        raise values.context.stop("elaborate.call.arity", f"`{name}` takes {operands}, not {given}", expr.span)
+
+
+def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    _arity(values, expr, "splat", 1)
+    if wanted.width is None or place.lane is None:
+        raise values.context.stop("elaborate.type.mismatch", "`splat` gives a vector, and one word is wanted here", expr.span)
+    return values.check(expr.args[0], ValueType(wanted.elem), place.scalar())
+
+
+def _bits(values: Values, name: str, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    from cachet_verify.core.element import ELEMENTS
+
+    _arity(values, expr, name, 1)
+    if name == "from_bits":
+        values.defined("from_bits", wanted, expr)
+        carrier = "i64" if ELEMENTS[wanted.elem].width == 64 else "u32"
+        value = values.check(expr.args[0], ValueType(carrier, wanted.width), place)
+        if isinstance(value, Word):
+            return Word(wanted.elem, value.bits & ELEMENTS[wanted.elem].mask)
+        return Op(f"from_bits {wanted.elem}", wanted.elem, (value,))
+    source = values.known_type(expr.args[0], place.scope, "give a name its type with `let x: f32 = …`")
+    values.defined("to_bits", source, expr)
+    values.expect(ValueType("i64" if ELEMENTS[source.elem].width == 64 else "u32", wanted.width), wanted, expr)
+    return Op(f"to_bits {source.elem}", wanted.elem, (values.check(expr.args[0], source, place),))
+
+
+def _member(values: Values, function: ast.Field, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    """`S.mul_add a b acc`, or `Num.infinity ()`."""
+    if is_infinity(expr):
+        if not operation.is_float(wanted.elem):
+            raise values.context.stop("elaborate.type.literal", f"`{wanted.elem}` has no infinity", expr.span)
+        return operation.infinity(wanted.elem, negative=False)
+    base = function.base
+    entity = place.scope.find(base.name) if isinstance(base, ast.Name) else None
+    if isinstance(entity, PoisonEntity):
+        raise StopError(function.name)
+    if not isinstance(entity, GenericEntity):
+        if isinstance(base, ast.Name) and values.context.unit.find(base.name) is None:
+            raise values.context.unknown(base.name, base.span, place.scope)
+        raise UnsupportedError(f"a call of `{source_text(function)}`", expr.span)
+    member = interface_member(values, entity, function.name, expr)
+    _arity(values, expr, f"{entity.name}.{function.name}", len(member.params))
+    own = ValueType(f"{entity.name}.Value", wanted.width)
+    values.expect(own, wanted, expr)
+    args = () if expr.args == _NOTHING else expr.args
+    return Op(f"{entity.name}.{function.name}", own.elem, tuple(values.check(arg, own, place) for arg in args))
+
+
+def interface_member(values: Values, generic: GenericEntity, name: str, expr: ast.Expr) -> ast.Fn:
+    """The signature of an operation of a generic's interface. Reports when it has none of that name."""
+    entry = values.context.unit.find(generic.interface)
+    members = entry.declaration.members if entry is not None and isinstance(entry.declaration, ast.Interface) else ()
+    for member in members:
+        if isinstance(member, ast.Fn) and member.name == name:
+            return member
+    known = ", ".join(f"`{member.name}`" for member in members if isinstance(member, ast.Fn))
+    message = f"`{generic.interface}` has no operation `{name}`"
+    raise values.context.stop("elaborate.generic.member", message, expr.span, f"it has {known}" if known else "")
+
+
+def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    context = values.context
+    if place.scope.find(function.name) is not None:
+        if is_index_expression(expr, place.scope):
+            elaborate_index(expr, place.scope, context)
+        raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
+    entry = context.unit.find(function.name)
+    if entry is None:
+        raise context.unknown(function.name, function.span, place.scope)
+    fn = entry.declaration
+    if not isinstance(fn, ast.Fn) or fn.is_instr:
+        if isinstance(fn, (ast.Contraction, ast.Schedule)):
+            message = f"`{function.name}` writes memory, and gives no word"
+            raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement, with the buffer it fills")
+        if isinstance(fn, ast.Fn):
+            raise UnsupportedError("`instr fn`", expr.span)
+        raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
+    if any(param.mode or _is_array(param) for param in fn.params):
+        message = f"`{function.name}` takes memory, and gives no word"
+        raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement")
+    _arity(values, expr, function.name, len(fn.params))
+    args = () if expr.args == _NOTHING else expr.args
+    arguments: list[ValueEntity] = []
+    for param, arg in zip(fn.params, args, strict=True):
+        kind = parameter_type(values, param) or values.infer(arg, place.scope) or wanted
+        kind = ValueType(kind.elem, wanted.width if place.lane is not None else kind.width)
+        arguments.append(ValueEntity(values.check(arg, kind, place), kind))
+    return inline_function(values, fn, entry.path, arguments, wanted, place)
+
+
+def _is_array(param: ast.Param) -> bool:
+    return param.storage is not None and isinstance(param.storage.type, ast.ArrayType)
+
+
+def parameter_type(values: Values, param: ast.Param) -> ValueType | None:
+    """The declared type of a value parameter; None when it is bare."""
+    return ValueType(values.elem_name(param.storage.type, Scope())) if param.storage is not None else None
+
+
+def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[ValueEntity], wanted: ValueType, place: Place) -> Value:
+    """The body of a function of words, with its parameters standing for the arguments."""
+    context = values.context
+    if fn.name in context.inlining or len(context.inlining) >= _MOST_INLINED:
+        raise context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span, "a function cannot be recursive; use a `fold`")
+    if fn.body is None:
+        raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
+    if fn.generics:
+        raise UnsupportedError("a generic function of words", fn.span)
+    inner = type(values)(context.within(context.unit_of(path), fn.name))
+    names = {param.name: argument for param, argument in zip(fn.params, arguments, strict=True)}
+    scope = Scope(dict(names), place.scope.facts)
+    if fn.result is not None:
+        values.expect(ValueType(values.elem_name(fn.result.storage.type, scope), wanted.width), wanted, ast.Name(fn.name, span=fn.span))
+    return _body(inner, fn, scope, wanted, place)
+
+
+def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Place) -> Value:
+    *first, last = fn.body or ()
+    for statement in first:
+        if not isinstance(statement, ast.Let):
+            raise UnsupportedError("a statement in a function of words", statement.span)
+        if statement.storage is not None:
+            kind = ValueType(values.elem_name(statement.storage.type, scope), wanted.width)
+        else:
+            kind = values.infer(statement.value, scope) or wanted
+        value = values.check(statement.value, kind, Place(scope, place.lane, place.before))
+        scope = scope.bind(statement.name, ValueEntity(value, kind))
+    if not isinstance(last, ast.ExprStatement):
+        raise values.context.stop("elaborate.type.unknown", f"`{fn.name}` gives no value", last.span, "its last line is its value")
+    return values.check(last.value, wanted, Place(scope, place.lane, place.before))

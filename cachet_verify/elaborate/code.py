@@ -1,0 +1,253 @@
+"""The diagnostic codes of elaboration: names, types, sizes, equations, calls.
+
+Takes nothing; gives entries of the table that `explain` reads.
+Must not raise any of them.
+"""
+
+from __future__ import annotations
+
+from cachet_verify.diagnostic import document
+
+_TABLE = (
+    (
+        "elaborate.assign",
+        "`store` writes memory, and `x = e` assigns a `var`. A `let`, a `reads` parameter and an accumulator are never assigned.",
+        "let x: f32 = 0.0\nx = 1.0",
+        "Declare the local with `var`, the parameter with `mut`, or write memory with `store`.",
+    ),
+    (
+        "elaborate.call.argument",
+        "A call that writes memory takes whole buffers by name.",
+        "rows (load a[0, 0]) b c",
+        "Pass the buffer's name; name a part of one with `view` first.",
+    ),
+    (
+        "elaborate.call.arity",
+        "A call has another number of arguments than the function has parameters. A schedule takes those of what it schedules, then its own buffers.",
+        "fma a b",
+        "Give every argument, in the order of the declaration.",
+    ),
+    (
+        "elaborate.call.layout",
+        "An argument is laid out in memory in another way than the parameter declares.",
+        "packed a b c plain packB",
+        "Declare both with the same layout, or copy one into the other.",
+    ),
+    (
+        "elaborate.call.mode",
+        "A parameter's mode does not fit: something read only is lent to be written, or an array has no mode.",
+        "fn f (a: [f32; N]) = …",
+        "Write `reads`, `mut` or `-> out`.",
+    ),
+    (
+        "elaborate.call.recursion",
+        "A function or a schedule reaches itself through its calls. Programs are finite nests of loops, so there is no recursion.",
+        "fn f x = f x",
+        "Use a loop or a `fold`.",
+    ),
+    (
+        "elaborate.call.shape",
+        "The shape of an argument can never be the one that the parameter declares.",
+        "product a b c    // c: [f32; 16, 16], wanted [f32; 32, 32]",
+        "Pass a buffer of the declared extents.",
+    ),
+    (
+        "elaborate.condition",
+        "A condition on integers was expected: a comparison, or several joined by `and`, `or` and `not`.",
+        "requires N",
+        "Compare: `requires N > 0`.",
+    ),
+    (
+        "elaborate.constant",
+        "A constant has no value that is a number of its type.",
+        "const N : Nat = 0 - 1",
+        "Give it a natural number, or declare it `Int`.",
+    ),
+    ("elaborate.constant.cycle", "A constant is defined by itself.", "const A : Nat = B\nconst B : Nat = A", "Break the cycle."),
+    (
+        "elaborate.contract",
+        "A line between the parameters and the `=` names something that it cannot be about.",
+        "produces Init a    // a is not a parameter",
+        "Name a `mut` parameter.",
+    ),
+    ("elaborate.equation.cycle", "An intermediate of a contraction is defined by itself.", "s[i] = s[i] + a[i]", "Use a `fn` with a loop."),
+    (
+        "elaborate.equation.missing",
+        "No equation of a contraction defines its result.",
+        "-> out c: [f32; N] =\n  s[i] = a[i]",
+        "Define the result: `c[i] = …`.",
+    ),
+    (
+        "elaborate.equation.sum",
+        "`sum` takes its range from the shapes of a contraction's operands, so it stands only there.",
+        "fn f (reads a: [f32; N]) (mut c: [f32; N]) =\n  store c[0] = sum k. a[k]",
+        "In a function write the range: `fold k in 0 .. N from -0.0 as acc: f32 do acc + load a[k]`.",
+    ),
+    (
+        "elaborate.equation.target",
+        "The left side of an equation is the result, or an intermediate, at distinct indices; the body of a contraction holds nothing else.",
+        "c[i, i] = a[i]",
+        "Give each dimension an index of its own; use a `fn` for loops.",
+    ),
+    ("elaborate.equation.twice", "Two equations define one name.", "c[i] = a[i]\nc[i] = b[i]", "Keep one of them."),
+    (
+        "elaborate.generic.member",
+        "An interface has no operation of that name, or an implementation lacks it.",
+        "S.subtract a b",
+        "Use an operation of the interface, or add it to the implementation.",
+    ),
+    (
+        "elaborate.generic.missing",
+        "No implementation of the interface has that name.",
+        "schedule s of matmul @(S = PlusTimes f128) = …",
+        "Name one that is declared or imported: `PlusTimes f32`, `MinPlus f32`, `Boolean`.",
+    ),
+    (
+        "elaborate.generic.parameter",
+        "`@(…)` binds a parameter that the function does not have.",
+        "matmul @(T = PlusTimes f32) a b c",
+        "Use the name in the function's braces: `{S : Semiring}`.",
+    ),
+    (
+        "elaborate.generic.unbound",
+        "A generic function is called without saying what its parameter is.",
+        "matmul a b c",
+        "Bind it: `matmul @(S = PlusTimes f32) a b c`.",
+    ),
+    (
+        "elaborate.grid.window",
+        "What follows `writes` is a part of memory that the function may write.",
+        "grid i in 0 .. N writes a[i] do    // reads a",
+        "Name a `mut` buffer, with one index or slice for each dimension.",
+    ),
+    (
+        "elaborate.import.cycle",
+        "Files import one another in a circle.",
+        'import "b.cachet"    // which imports this file',
+        "Move what both need into a third file.",
+    ),
+    (
+        "elaborate.import.missing",
+        "Nothing of that name is shipped with the tool.",
+        'import "cachet:semirings"',
+        "Use one of the names that the message lists, or a path to your own file.",
+    ),
+    (
+        "elaborate.index.kind",
+        "An integer was expected: indices, bounds and extents are made of sizes, counters, constants and arithmetic on them. "
+        "A word read from memory is never an index.",
+        "store c[load p[i]] = 0.0",
+        "Use a counter or a size.",
+    ),
+    (
+        "elaborate.index.rank",
+        "A place has another number of indices than its buffer has dimensions.",
+        "load a[i]    // a: [f32; M, K]",
+        "Give one index for each.",
+    ),
+    ("elaborate.index.zero-divisor", "A division by the number 0.", "for i in 0 .. N / 0 do", "Divide by something else."),
+    (
+        "elaborate.layout",
+        "A layout's declaration or use does not fit: it maps one index for each extent to one address.",
+        "in PanelMajor    // of one number",
+        "Write `in PanelMajor 4`, or `layout Rows : [R, C] (i, j) = i * C + j`.",
+    ),
+    (
+        "elaborate.lease.root",
+        "While a `mut` lease of a buffer lasts, the buffer goes by the lease's name only.",
+        "lease mut x = packA at L2\nstore packA[0, 0] = 0.0",
+        "Use the lease's name.",
+    ),
+    ("elaborate.name.duplicate", "One name stands for two things.", "fn f x = x\nfn f y = y", "Rename one of them."),
+    (
+        "elaborate.name.kind",
+        "A name stands for something of another kind than is wanted there.",
+        "schedule s of PlusTimes = …",
+        "Name the right thing.",
+    ),
+    ("elaborate.name.reserved", "A declaration takes a word of the language.", "fn fma a b c = a", "Choose another name."),
+    (
+        "elaborate.name.unknown",
+        "A name is not declared in the file, nor by the prelude or what it imports. Imports are not passed on: each file imports what it names.",
+        'zero (i, j) c    // without import "cachet:steps"',
+        "Add the import that the message names, or mend the spelling.",
+    ),
+    (
+        "elaborate.platform.fact",
+        "The platform does not state that fact.",
+        "platform.fma_pipes @Tensor",
+        "Use a fact that the platform's file states.",
+    ),
+    ("elaborate.platform.level", "The platform has no memory level of that name.", "at L7", "Use one of its levels: `L1`, `L2`, `DRAM`."),
+    (
+        "elaborate.platform.missing",
+        "A fact of the platform is used, and the file names none, or names one that is not imported.",
+        "platform.lanes @Vec @f32",
+        'Start with `module (platform = AppleSilicon)` and `import "cachet:platforms/apple-silicon"`.',
+    ),
+    (
+        "elaborate.proof",
+        "The two sides of `relate` cannot be compared: their parameters do not correspond.",
+        "proof p = relate f to g    // f has a buffer that g has not",
+        "Give both the same parameters; list what one has besides as `scratch`.",
+    ),
+    (
+        "elaborate.range.disagree",
+        "A summed index runs over an operand's whole dimension, and two operands give it different extents.",
+        "c[i] = sum k. a[i, k] * b[k]    // a: [f32; M, K], b: [f32; L]",
+        "Declare both dimensions with one size.",
+    ),
+    (
+        "elaborate.range.unknown",
+        "A summed index takes its range from an operand that it indexes alone, and none is.",
+        "y[i] = sum r. x[i + r]",
+        "Index some operand by it alone, as in `x[i + r] * w[r]`.",
+    ),
+    (
+        "elaborate.size.unbound",
+        "A size stands only inside larger extents, so a call cannot tell its value; or a schedule's buffer has a size that its program has not.",
+        "(reads x: [f32; N + R]) (mut y: [f32; N])",
+        "Give it an extent of its own, or a parameter `(R: Nat)`.",
+    ),
+    (
+        "elaborate.statement",
+        "A value stands as a statement, and nothing uses it.",
+        "fma a b c",
+        "Store it, bind it with `let`, or call something that writes.",
+    ),
+    (
+        "elaborate.type.literal",
+        "A literal is not one of the type wanted: integers have no point, floats have one, and integers are in range.",
+        "let x: f32 = 1",
+        "Write `1.0` for a float and `1` for an integer.",
+    ),
+    ("elaborate.type.load", "Memory is read with `load`.", "let x = c[i, j]", "Write `load c[i, j]`."),
+    (
+        "elaborate.type.mismatch",
+        "An expression has another type than its surroundings ask for. Element types never mix by themselves: a conversion rounds, so it is written.",
+        "fma (load a[i]) (load b[i]) 0.0    // a of f32, b of f64",
+        "Convert with `as`, or fill a vector with `splat`.",
+    ),
+    (
+        "elaborate.type.operation",
+        "An operation is not defined on that element type. A generic `S.Value` has only the operations of its interface.",
+        "max (load a[i]) (load b[i])    // of S.Value",
+        "Use `S.add` and the like, or bind the type.",
+    ),
+    ("elaborate.type.unknown", "The type of something cannot be told from its text.", "let x = 0.0", "Write it: `let x: f32 = 0.0`."),
+    (
+        "elaborate.vector.slice",
+        "A part of a buffer, `lo .. hi`, is a vector; one word was wanted.",
+        "let x: f32 = load a[0 .. 8]",
+        "Declare the local `Vec f32 8`.",
+    ),
+    (
+        "elaborate.vector.width",
+        "How many lanes a vector has is a constant, and is written.",
+        "store c[0 .. 8] = splat 0.0",
+        "Bind the value first: `let x: Vec f32 8 = …`.",
+    ),
+)
+
+for _entry in _TABLE:
+    document(*_entry)

@@ -1,0 +1,101 @@
+"""What the elaboration of one item carries along: its file, fresh names, and what it found.
+
+Takes a file's names; gives places to note side conditions, calls and faults.
+Must not elaborate anything itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from cachet_verify.core.index import TRUE, Formula
+from cachet_verify.core.ir import Program
+from cachet_verify.diagnostic import Note
+from cachet_verify.elaborate.item import CallSite, Entry, Implementation, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.problem import Problems, StopError
+from cachet_verify.elaborate.scope import FreshNames, Scope, SideCondition
+from cachet_verify.source import Span
+
+
+class Names(Protocol):
+    """The names that one file sees."""
+
+    def constant(self, name: str, span: Span | None) -> int | None:
+        """The value of a constant; None when the name is no constant."""
+
+    def platform_fact(self, name: str, words: tuple[str, ...], span: Span | None) -> int:
+        """A number of the file's platform. Raises StopError."""
+
+    def find(self, name: str) -> Entry | None:
+        """The declaration of a name; None when there is none."""
+
+    def remedy(self, name: str) -> str:
+        """What to do about a name that is not defined: an import, or a near miss."""
+
+    def levels(self) -> tuple[str, ...]:
+        """The memory levels of the file's platform; none when it has no platform."""
+
+    def applied(self, name: str) -> Program | None:
+        """The program that a schedule's steps gave, where the caller has supplied it."""
+
+    def file(self, path: str) -> Names:
+        """The names that another file of the run sees."""
+
+    def program(self, entry: Entry, span: Span | None) -> ProgramItem:
+        """The elaborated contraction or function. Raises StopError."""
+
+    def schedule(self, entry: Entry, span: Span | None) -> ScheduleItem:
+        """The elaborated schedule. Raises StopError."""
+
+    def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
+        """The implementation of an interface under that name, as `PlusTimes f32`; None when there is none."""
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one item's elaboration."""
+
+    unit: Names
+    problems: Problems
+    fresh: FreshNames = field(default_factory=FreshNames)
+    conditions: list[SideCondition] = field(default_factory=list)
+    calls: list[CallSite] = field(default_factory=list)
+    inlining: tuple[str, ...] = ()
+    rests_on: list[str] = field(default_factory=list)
+    waits_for: list[str] = field(default_factory=list)
+    host: list[Span | None] = field(default_factory=list)
+
+    def require(self, scope: Scope, goal: Formula, text: str, span: Span | None) -> None:
+        """Note a side condition, unless it is plainly true."""
+        condition = SideCondition(scope.facts, goal, text, span)
+        if goal != TRUE and condition not in self.conditions:
+            self.conditions.append(condition)
+
+    def stop(self, code: str, message: str, span: Span | None, hint: str = "", *notes: Note) -> StopError:
+        """Report a fault; the caller raises the answer to give up the piece at hand."""
+        return self.problems.stop(code, message, span, hint, *notes)
+
+    def unknown(self, name: str, span: Span | None, scope: Scope | None = None) -> StopError:
+        """Report a name that is not defined; the caller raises the answer."""
+        hint = self.unit.remedy(name)
+        if not hint and scope is not None:
+            hint = near_miss(name, scope.names)
+        return self.problems.stop("elaborate.name.unknown", f"`{name}` is not defined", span, hint)
+
+    def unit_of(self, path: str) -> Names:
+        """The names that the file at `path` sees."""
+        return self.unit.file(path)
+
+    def within(self, unit: Names, name: str) -> Context:
+        """The context for the body of a function that is inlined; everything noted is shared."""
+        return replace(self, unit=unit, inlining=(*self.inlining, name))
+
+
+def near_miss(name: str, known: object) -> str:
+    """`did you mean …` for a name that is close to a known one, else an empty text."""
+    from difflib import get_close_matches
+
+    candidates = [item for item in known if isinstance(item, str)] if hasattr(known, "__iter__") else []
+    close = get_close_matches(name, candidates, n=1, cutoff=0.75)
+    return f"did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,68 @@
+"""Instances of generic programs: `matmul @(S = PlusTimes f32)`.
+
+Takes a program and an implementation for each of its parameters; gives the program in which the
+opaque element type and operations are the implementation's. Must not simplify what it inlines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cachet_verify.core.ir import Op, Program, Value
+from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.item import Implementation
+from cachet_verify.elaborate.replace import Replacement
+from cachet_verify.elaborate.semiring import call_member
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+
+def words_of(expr: ast.Expr) -> tuple[str, ...] | None:
+    """`PlusTimes f32` as words; None for anything but names."""
+    if isinstance(expr, ast.Name):
+        return (expr.name,)
+    if isinstance(expr, ast.Apply) and not expr.implicit:
+        parts = [words_of(part) for part in (expr.function, *expr.args)]
+        return tuple(word for part in parts if part is not None for word in part) if None not in parts else None
+    return None
+
+
+def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context, span: Span | None) -> dict[str, Implementation]:
+    """The implementations that `@(S = …)` names, by parameter. Raises StopError."""
+    interfaces = dict(program.generics)
+    found: dict[str, Implementation] = {}
+    for arg in implicit:
+        name = arg.name or (program.generics[0][0] if len(program.generics) == 1 else "")
+        if name not in interfaces:
+            known = ", ".join(f"`{generic}`" for generic in interfaces)
+            message = f"`{program.name}` has no parameter `{arg.name or ''}`"
+            raise context.stop("elaborate.generic.parameter", message, arg.span or span, f"it has {known}" if known else "leave `@(…)` out")
+        words = words_of(arg.value)
+        if words is None:
+            raise context.stop("elaborate.generic.missing", "the name of an implementation is wanted here", arg.span, "`PlusTimes f32`")
+        implementation = context.unit.implementation(words, interfaces[name])
+        if implementation is None:
+            message = f"`{' '.join(words)}` is no implementation of `{interfaces[name]}`"
+            raise context.stop("elaborate.generic.missing", message, arg.span, context.unit.remedy(words[0]))
+        found[name] = implementation
+    return found
+
+
+def instantiate(program: Program, bindings: Mapping[str, Implementation], context: Context) -> Program:
+    """The instance of a program; it is named after the program and the implementations."""
+    if not bindings:
+        return program
+    by_elem = {f"{name}.Value": implementation.elem for name, implementation in bindings.items()}
+
+    def operation(op: Op) -> Value:
+        generic, dot, member = op.name.partition(".")
+        if not dot or generic not in bindings:
+            return op
+        return call_member(context, bindings[generic], member, op.args, program.span)
+
+    by = Replacement(elems=by_elem, operation=operation)
+    names = [bindings[name].name.replace(" ", "_") for name, _ in program.generics if name in bindings]
+    params = tuple(replace(param, elem=by_elem.get(param.elem, param.elem)) for param in program.params)
+    generics = tuple(generic for generic in program.generics if generic[0] not in bindings)
+    return replace(program, name="_".join((program.name, *names)), params=params, body=by.block(program.body), generics=generics)

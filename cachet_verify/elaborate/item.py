@@ -1,0 +1,223 @@
+"""What a file declares, elaborated: one record for each kind of declaration.
+
+Takes nothing but its parts; gives frozen records in which programs are core programs.
+Must not elaborate or look names up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cachet_verify.core.index import Formula, Index
+from cachet_verify.core.ir import Layout, Param, Program
+from cachet_verify.elaborate.problem import Unsupported
+from cachet_verify.elaborate.scope import SideCondition
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A declaration and the path of the file that holds it."""
+
+    name: str
+    declaration: ast.Declaration
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """An `impl`: its interface, its name (`PlusTimes f32`), the element type it computes on, and its functions."""
+
+    interface: str
+    name: str
+    elem: str
+    members: Mapping[str, ast.Fn]
+    path: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One thing a call passes: a buffer (`shape` given) or, with mode `size`, a natural number."""
+
+    name: str
+    mode: str
+    elem: str = ""
+    shape: tuple[Index, ...] = ()
+    layout: Layout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two arguments of a call that are one buffer though one of them is written."""
+
+    first: str
+    second: str
+    root: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call: who is called, with which buffers, and what must hold there.
+
+    `requirements` are the callee's, about the caller's sizes, and the equalities of shapes.
+    `overlaps` is empty unless the call lends one buffer twice; then the call is refused.
+    """
+
+    callee: str
+    text: str
+    buffers: tuple[str, ...]
+    requirements: tuple[SideCondition, ...]
+    overlaps: tuple[Overlap, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramItem:
+    """A contraction or a function over buffers.
+
+    `program` is None when something in it has no meaning yet (`unsupported`), or while
+    `waits_for`, the schedules it calls, are not applied. `is_host` says that it prints: it is run,
+    not proved. `rests_on` names the called items that this one rests on. `failed` says that a
+    diagnostic was reported: nothing more is known.
+    """
+
+    name: str
+    kind: str
+    declaration: ast.Declaration
+    arguments: tuple[Argument, ...] = ()
+    program: Program | None = None
+    conditions: tuple[SideCondition, ...] = ()
+    calls: tuple[CallSite, ...] = ()
+    waits_for: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+    is_host: bool = False
+    failed: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleItem:
+    """A schedule before its steps are applied.
+
+    `program` is the program its steps start from, with the generics of `@(…)` bound; its name is
+    the instance's, `matmul_PlusTimes_f32`. `buffers` are the schedule's own, in order; they follow
+    the program's parameters in a call.
+    """
+
+    name: str
+    of: str
+    declaration: ast.Schedule
+    program: Program | None
+    bindings: Mapping[str, str]
+    buffers: tuple[Param, ...]
+    lines: tuple[ast.ScheduleLine, ...]
+    arguments: tuple[Argument, ...] = ()
+    device: str | None = None
+    conditions: tuple[SideCondition, ...] = ()
+    families: tuple[ast.Family, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+    failed: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutItem:
+    """A declared map from indices to an address.
+
+    In `address` and `size` the layout's parameters, extents and indices are variables of those
+    names. `conditions` say that it is injective and stays inside its size, for all extents and
+    all parameters above 0.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    extents: tuple[str, ...]
+    indices: tuple[str, ...]
+    address: Index
+    size: Index
+    conditions: tuple[SideCondition, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AssertItem:
+    """`proof p = assert E`: a formula over numbers, and its text as messages show it."""
+
+    name: str
+    formula: Formula
+    text: str
+    facts: tuple[str, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RelateItem:
+    """`proof p = relate F to G`: the program and its meaning, parameters matched.
+
+    Parameters of `meaning` are renamed to those of `program` they correspond to. Each side is
+    None when it is a schedule (`schedules` names it) or has no meaning yet.
+    """
+
+    name: str
+    program_name: str
+    meaning_name: str
+    program: Program | None
+    meaning: Program | None
+    conditions: tuple[SideCondition, ...] = ()
+    schedules: tuple[str, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyItem:
+    """`proof p = family … of SCHEDULE`: the constants that vary, and over what.
+
+    `choices` are the values of each name in turn; None for an open family, whose `condition`
+    then says what the names, left symbolic, satisfy.
+    """
+
+    name: str
+    of: str
+    names: tuple[str, ...]
+    choices: tuple[tuple[int, ...], ...] | None
+    condition: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitItem:
+    """`proof p = admit "reason"`: believed, and visible as such."""
+
+    name: str
+    reason: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LawItem:
+    """A law as stated: `of` is the implementation or None; `reason` the one given for trusting it."""
+
+    text: str
+    of: str | None
+    domain: str
+    reason: str | None
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherItem:
+    """A declaration that is accepted and has no meaning yet: `kind` says what it is."""
+
+    name: str
+    kind: str
+    unsupported: tuple[Unsupported, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+ProofItem = AssertItem | RelateItem | FamilyItem | AdmitItem | OtherItem

@@ -1,0 +1,191 @@
+"""Core programs back to functions of the language, for `scheduled` and for messages.
+
+Takes a program; gives a tree that prints, parses and elaborates to a program with the same store
+families. Must not print, and not hide a statement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cachet_verify.core.index import Const, Index, Var, variables
+from cachet_verify.core.ir import (
+    Block,
+    Declare,
+    For,
+    Grid,
+    If,
+    Inlined,
+    Lanes,
+    Lease,
+    Load,
+    Param,
+    Print,
+    Program,
+    Slice,
+    Stmt,
+    Store,
+    Value,
+    View,
+    Window,
+    values,
+)
+from cachet_verify.elaborate.lift_term import TermLifter, call, exact_quotients
+from cachet_verify.elaborate.lift_value import Known, LiftError, ValueLifter, lift_domain, type_of
+from cachet_verify.syntax import ast
+
+__all__ = ["LiftError", "lift", "lift_body"]
+
+
+def lift(program: Program) -> ast.Fn:
+    """A program as a function. Raises LiftError for one the language has no notation for."""
+    lifter = _lifter(program)
+    terms = lifter.values.terms
+    sizes = [ast.Param(size, "", ast.Storage(ast.Name("Nat"))) for size in _unplaced(program)]
+    params = [_param(param, terms) for param in program.params]
+    rows: dict[str, list[ast.Keep]] = {}
+    for kept in program.kept:
+        rows.setdefault(kept.level, []).append(ast.Keep(kept.buffer, call("descriptor", ast.Name(kept.buffer))))
+    contract = ast.Contract(
+        requires=tuple(terms.formula(need.condition) for need in program.requires),
+        produces=tuple(call("Init", ast.Name(param.name)) for param in program.params if param.mode == "out"),
+        scratch=tuple(param.name for param in program.params if param.scratch),
+        working_set=tuple(ast.WorkingSetRow(level, tuple(keeps)) for level, keeps in sorted(rows.items())),
+    )
+    generics = tuple(ast.Generic(name, ast.Name(interface)) for name, interface in program.generics)
+    return ast.Fn(program.name, generics, (*sizes, *params), None, contract, lifter.block(program.body))
+
+
+def lift_body(program: Program) -> ast.Body:
+    """The statements of a program alone."""
+    return _lifter(program).block(program.body)
+
+
+def _lifter(program: Program) -> _Lifter:
+    terms = TermLifter(exact_quotients(need.condition for need in program.requires))
+    return _Lifter(ValueLifter(terms, {param.name: Known(param.elem, True) for param in program.params}))
+
+
+def _unplaced(program: Program) -> list[str]:
+    """The sizes that are no extent by themselves, and so are parameters."""
+    placed = {extent.name for param in program.params for extent in param.shape if isinstance(extent, Var)}
+    return [size for size in program.sizes if size not in placed]
+
+
+def _param(param: Param, terms: TermLifter) -> ast.Param:
+    kind = type_of(param.elem)
+    if param.shape:
+        kind = ast.ArrayType(kind, tuple(terms.term(extent) for extent in param.shape))
+    layout: ast.Expr | None = None
+    if param.layout is not None:
+        layout = ast.Name(param.layout.name)
+        if param.layout.args:
+            layout = ast.Apply(layout, (), tuple(terms.term(arg) for arg in param.layout.args))
+    mode = "reads" if param.mode == "reads" else "mut"
+    return ast.Param(param.name, mode, ast.Storage(kind, layout, param.level))
+
+
+@dataclass(slots=True)
+class _Lifter:
+    """Walks a program once, in textual order."""
+
+    values: ValueLifter
+
+    def block(self, block: Block) -> ast.Body:
+        """The statements of a block; those of calls and of plain blocks stand in their place."""
+        return tuple(made for stmt in block.body for made in self.statement(stmt))
+
+    def statement(self, stmt: Stmt) -> ast.Body:
+        """The statements that a core statement is."""
+        if isinstance(stmt, Inlined):
+            return self.block(stmt.body)
+        if isinstance(stmt, Block):
+            return self.block(stmt)
+        return (self.single(stmt),)
+
+    def single(self, stmt: Stmt) -> ast.Statement:
+        """The one statement that a core statement is."""
+        if isinstance(stmt, Store):
+            return self.store(stmt)
+        if isinstance(stmt, Declare):
+            return self.declare(stmt)
+        if isinstance(stmt, For):
+            domain = lift_domain(self.values.terms, stmt.domain)
+            self.values.terms.enter(stmt.counter, stmt.domain)
+            return ast.For(stmt.counter, domain, self.block(stmt.body))
+        if isinstance(stmt, If):
+            return ast.If(self.values.terms.formula(stmt.condition), self.block(stmt.then), self.block(stmt.orelse))
+        if isinstance(stmt, Grid):
+            return self.grid(stmt)
+        if isinstance(stmt, Lease):
+            self.values.known[stmt.alias] = self.values.known[stmt.root]
+            return ast.Lease(stmt.alias, stmt.mutable, ast.Name(stmt.root), stmt.level)
+        if isinstance(stmt, View):
+            return self.view(stmt)
+        if isinstance(stmt, Print):
+            return ast.ExprStatement(call("print", self.values.value(stmt.value)))
+        raise LiftError(type(stmt).__name__)
+
+    def store(self, stmt: Store) -> ast.Statement:
+        """A store to memory, or an assignment to a local."""
+        explicit = self.needs_lanes(stmt.buffer, stmt.index, stmt.value, stmt.lanes)
+        target = self.values.place(stmt.buffer, stmt.index, stmt.lanes, explicit)
+        value = self.values.value(stmt.value, stmt.lanes, explicit)
+        return ast.Store(target, value) if self.values.known[stmt.buffer].is_memory else ast.Assign(target, value)
+
+    def needs_lanes(self, buffer: str, index: tuple[Index, ...], value: Value, lanes: Lanes | None) -> bool:
+        """Whether no slice of memory tells how many lanes are active, though some are not."""
+        if lanes is None or lanes.active == Const(lanes.width):
+            return False
+        places = [(buffer, index), *((part.buffer, part.index) for part in values(value) if isinstance(part, Load))]
+        return not any(
+            self.values.known[name].is_memory and any(lanes.counter in variables(term) for term in terms)
+            for name, terms in places
+            if name in self.values.known
+        )
+
+    def declare(self, stmt: Declare) -> ast.Statement:
+        """A `let` or a `var`."""
+        kind = type_of(stmt.elem, stmt.width)
+        value = None if stmt.init is None else self.initial(stmt, stmt.init)
+        if stmt.shape:
+            kind = ast.ArrayType(kind, tuple(self.values.terms.term(extent) for extent in stmt.shape))
+        self.values.known[stmt.name] = Known(stmt.elem, False, stmt.width)
+        if stmt.mutable or value is None:
+            return ast.Var(stmt.name, ast.Storage(kind), value)
+        is_plain = isinstance(stmt.init, Load) and stmt.width is None and not stmt.shape
+        return ast.Let(stmt.name, None if is_plain else ast.Storage(kind), value)
+
+    def initial(self, stmt: Declare, init: Value) -> ast.Expr:
+        """What a local starts from."""
+        if stmt.shape:
+            return call("repeat", self.values.value(init))
+        if stmt.width is not None and stmt.lanes is None:
+            return call("splat", self.values.value(init))
+        if self.needs_lanes(stmt.name, (), init, stmt.lanes):
+            raise LiftError("a masked vector without a slice")
+        return self.values.value(init, stmt.lanes)
+
+    def grid(self, stmt: Grid) -> ast.Statement:
+        """A grid; windows that were inferred are not written."""
+        terms = self.values.terms
+        indices = tuple(ast.GridIndex(axis.counter, ast.Range(terms.term(axis.low), terms.term(axis.high))) for axis in stmt.axes)
+        windows = tuple(self.window(window) for window in stmt.windows or ())
+        return ast.Grid(stmt.device, indices, None, windows, self.block(stmt.body))
+
+    def window(self, window: Window) -> ast.Window:
+        """A window with its alias."""
+        terms = self.values.terms
+        items = tuple(
+            ast.Slice(terms.term(part.low), terms.term(part.high)) if isinstance(part, Slice) else terms.term(part) for part in window.parts
+        )
+        if window.alias is not None:
+            self.values.known[window.alias] = self.values.known[window.buffer]
+        return ast.Window(ast.Index(ast.Name(window.buffer), items) if items else ast.Name(window.buffer), window.alias)
+
+    def view(self, stmt: View) -> ast.Statement:
+        """A view."""
+        self.values.known[stmt.alias] = self.values.known[stmt.root]
+        terms = self.values.terms
+        place = self.values.place(stmt.root, stmt.index, None, False)
+        return ast.View(stmt.alias, stmt.counters, tuple(terms.term(extent) for extent in stmt.shape), place)

@@ -1,0 +1,112 @@
+"""Locals: `let` and `var`, of words, vectors and arrays, and `let` of an index.
+
+Takes a declaration of a local; gives a core declaration and the scope that binds it.
+Must not give a cell a word that the text does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cachet_verify.core.index import Const, Index
+from cachet_verify.core.ir import Declare, Stmt
+from cachet_verify.elaborate.header import elaborate_shape
+from cachet_verify.elaborate.problem import UnsupportedError
+from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
+from cachet_verify.elaborate.term import check_natural, elaborate_index, is_index_expression
+from cachet_verify.elaborate.value import Place
+from cachet_verify.elaborate.vector import begin_lanes, end_lanes
+from cachet_verify.syntax import ast
+
+if TYPE_CHECKING:
+    from cachet_verify.elaborate.statement import Statements
+
+MOST_LANES = 4096
+"""A vector wider than this is a slip of the pen."""
+
+
+def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, found: list[Stmt]) -> Scope:
+    """Add the declaration of a local; give the scope of what follows it."""
+    if _is_index(statement, scope):
+        return _bind_index(body, statement, scope)
+    kind, shape, is_array = _declared_type(body, statement, scope)
+    context = body.context
+    name = context.fresh.take(statement.name)
+    mutable = isinstance(statement, ast.Var)
+    entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local")
+    value = statement.value
+    if value is None:
+        found.append(Declare(name, kind.elem, shape, kind.width, None, mutable, None, statement.span))
+    elif is_array:
+        found.append(_filled(body, name, kind, shape, value, (scope, found, mutable, statement)))
+    else:
+        lane = begin_lanes(context, kind.width)
+        word = body.top(value, kind, Place(scope, lane, found))
+        found.append(Declare(name, kind.elem, (), kind.width, word, mutable, end_lanes(context, lane, value.span), statement.span))
+    return scope.bind(statement.name, entity)
+
+
+def _is_index(statement: ast.Let | ast.Var, scope: Scope) -> bool:
+    if isinstance(statement, ast.Var) or statement.value is None:
+        return False
+    if statement.storage is not None:
+        return isinstance(statement.storage.type, ast.Name) and statement.storage.type.name in ("Nat", "Int")
+    return not isinstance(statement.value, ast.BoolLit) and is_index_expression(statement.value, scope)
+
+
+def _bind_index(body: Statements, statement: ast.Let | ast.Var, scope: Scope) -> Scope:
+    value = statement.value
+    if value is None:
+        return scope
+    term = elaborate_index(value, scope, body.context)
+    if statement.storage is not None and statement.storage.type == ast.Name("Nat"):
+        check_natural(term, value, scope, body.context)
+    return scope.bind(statement.name, IndexEntity(term, "let"))
+
+
+def _declared_type(body: Statements, statement: ast.Let | ast.Var, scope: Scope) -> tuple[ValueType, tuple[Index, ...], bool]:
+    """The element, the extents, and whether it is an array."""
+    if statement.storage is None:
+        value = statement.value
+        if value is None:
+            raise body.context.stop("elaborate.type.unknown", f"`{statement.name}` needs a type", statement.span, f"`var {statement.name}: f32`")
+        return body.known_type(value, scope, f"`let {statement.name}: f32 = …`"), (), False
+    storage = statement.storage
+    if isinstance(storage.type, ast.ArrayType):
+        shape = elaborate_shape(storage.type.dims, scope, body.context)
+        return vector_type(body, storage.type.element, scope), shape, True
+    return vector_type(body, storage.type, scope), (), False
+
+
+def vector_type(body: Statements, expr: ast.Type, scope: Scope) -> ValueType:
+    """`f32`, `S.Value` or `Vec f32 8`."""
+    if not (isinstance(expr, ast.Apply) and expr.function == ast.Name("Vec")):
+        return ValueType(body.elem_name(expr, scope))
+    problems = body.context.problems
+    if len(expr.args) != 2:
+        raise problems.stop("elaborate.type.unknown", "a vector has an element type and a number of lanes", expr.span, "`Vec f32 8`")
+    width = elaborate_index(expr.args[1], scope, body.context)
+    if not isinstance(width, Const) or not 0 < width.value <= MOST_LANES:
+        message = f"the number of lanes is a constant from 1 to {MOST_LANES}"
+        raise problems.stop("elaborate.vector.width", message, expr.args[1].span, "`Vec f32 8`")
+    return ValueType(body.elem_name(expr.args[0], scope), width.value)
+
+
+def _filled(
+    body: Statements,
+    name: str,
+    kind: ValueType,
+    shape: tuple[Index, ...],
+    value: ast.Expr,
+    where: tuple[Scope, list[Stmt], bool, ast.Let | ast.Var],
+) -> Declare:
+    """An array every cell of which starts from one word, `repeat (-0.0)`."""
+    scope, found, mutable, statement = where
+    is_repeat = isinstance(value, ast.Apply) and value.function == ast.Name("repeat") and len(value.args) == 1
+    if not is_repeat or not isinstance(value, ast.Apply):
+        raise UnsupportedError("a tile value", value.span)
+    word = value.args[0]
+    if isinstance(word, ast.Apply) and word.function == ast.Name("splat") and len(word.args) == 1:
+        word = word.args[0]
+    init = body.check(word, ValueType(kind.elem), Place(scope, None, found))
+    return Declare(name, kind.elem, shape, kind.width, init, mutable, None, statement.span)

@@ -1,0 +1,200 @@
+"""A file, elaborated: every declaration as an item, or the diagnostics of all of them.
+
+Takes a loaded file; gives its module. Must not stop at the first fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cachet_verify.core.ir import Program
+from cachet_verify.diagnostic import CachetError, Diagnostic
+from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function
+from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
+from cachet_verify.elaborate.layout import build_layout
+from cachet_verify.elaborate.load import LoadedFile
+from cachet_verify.elaborate.platform import Platform
+from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
+from cachet_verify.elaborate.proof import build_proof
+from cachet_verify.elaborate.value import source_text
+from cachet_verify.elaborate.world import Unit, World
+from cachet_verify.syntax import ast
+
+_Kind = TypeVar("_Kind", bound=ast.Declaration)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """What a file declares, in the order of the text, and what it sees of other files.
+
+    `programs` are its contractions and functions over buffers. `step_fns`, `schedule_fns`,
+    `constants` and `layouts` hold every visible one, by name (of a step every definition, the
+    file's own last); the others only the file's own.
+    """
+
+    path: str
+    platform: Platform | None
+    constants: Mapping[str, int]
+    programs: Mapping[str, ProgramItem]
+    schedules: Mapping[str, ScheduleItem]
+    schedule_fns: Mapping[str, ast.ScheduleFn]
+    step_fns: Mapping[str, tuple[ast.StepFn, ...]]
+    layouts: Mapping[str, LayoutItem]
+    own_layouts: tuple[str, ...]
+    proofs: tuple[ProofItem, ...]
+    laws: tuple[LawItem, ...]
+    others: tuple[OtherItem, ...]
+    files: tuple[str, ...]
+
+
+def elaborate(loaded: LoadedFile, applied: Mapping[str, Program] | None = None, symbolic: Iterable[str] = ()) -> Module:
+    """The module of a file. Raises CachetError with every diagnostic.
+
+    `applied` gives the programs of schedules whose steps are applied, by name, for the functions
+    that call them. `symbolic` names constants of the file to leave open: they become sizes.
+    """
+    world = World(loaded, (build_program, build_schedule), frozenset(symbolic), applied or {})
+    builder = _ModuleBuilder(world)
+    module = builder.build()
+    if world.problems.found:
+        raise CachetError(sorted_diagnostics(world.problems.found, loaded.path))
+    return module
+
+
+def sorted_diagnostics(found: Iterable[Diagnostic], path: str) -> tuple[Diagnostic, ...]:
+    """Diagnostics in the order of the text, those of the file itself first."""
+
+    def key(item: Diagnostic) -> tuple[bool, str, int]:
+        if item.span is None:
+            return (False, "", 0)
+        return (item.span.path != path, item.span.path, item.span.start)
+
+    return tuple(sorted(found, key=key))
+
+
+class _ModuleBuilder:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.unit: Unit = world.root
+        self.others: list[OtherItem] = []
+
+    def build(self) -> Module:
+        """The module, as complete as faults allow."""
+        programs, schedules = self.items()
+        self.unsupported()
+        return Module(
+            self.unit.loaded.path,
+            self.platform(),
+            self.constants(),
+            programs,
+            schedules,
+            self.visible(ast.ScheduleFn),
+            self.step_fns(),
+            self.layouts(),
+            tuple(decl.name for decl in self.unit.declared(ast.Layout)),
+            self.proofs(),
+            self.laws(),
+            tuple(self.others),
+            tuple(self.world.units),
+        )
+
+    def visible(self, kind: type[_Kind]) -> dict[str, _Kind]:
+        """The visible declarations of one kind, by name."""
+        return {name: entry.declaration for name, entry in self.unit.table.items() if isinstance(entry.declaration, kind)}
+
+    def step_fns(self) -> dict[str, tuple[ast.StepFn, ...]]:
+        """The visible step fns by name, each name with all its shapes, in the order they are seen."""
+        loaded = self.unit.loaded
+        files = [imported for _, imported in loaded.imports]
+        table: dict[str, tuple[ast.StepFn, ...]] = {}
+        for file in (*files, loaded):
+            for decl in file.tree.declarations:
+                if isinstance(decl, ast.StepFn):
+                    table[decl.name] = (*table.get(decl.name, ()), decl)
+        return table
+
+    def items(self) -> tuple[dict[str, ProgramItem], dict[str, ScheduleItem]]:
+        """The file's own programs and schedules."""
+        programs: dict[str, ProgramItem] = {}
+        schedules: dict[str, ScheduleItem] = {}
+        for name, entry in self.unit.own.items():
+            decl = entry.declaration
+            try:
+                if isinstance(decl, ast.Contraction) or (isinstance(decl, ast.Fn) and not is_word_function(decl)):
+                    programs[name] = self.unit.program(entry, None)
+                elif isinstance(decl, ast.Schedule):
+                    schedules[name] = self.unit.schedule(entry, None)
+            except StopError:
+                continue
+        return programs, schedules
+
+    def platform(self) -> Platform | None:
+        """The file's platform."""
+        try:
+            return self.unit.platform()
+        except StopError:
+            return None
+
+    def constants(self) -> dict[str, int]:
+        """The visible constants that are numbers."""
+        found: dict[str, int] = {}
+        for name, entry in self.unit.table.items():
+            if isinstance(entry.declaration, ast.Const):
+                try:
+                    value = self.unit.constant(name, entry.declaration.span)
+                except (StopError, UnsupportedError):
+                    continue
+                if value is not None:
+                    found[name] = value
+        return found
+
+    def layouts(self) -> dict[str, LayoutItem]:
+        """The visible layouts."""
+        found: dict[str, LayoutItem] = {}
+        for name, entry in self.unit.table.items():
+            if isinstance(entry.declaration, ast.Layout):
+                try:
+                    found[name] = build_layout(self.unit.file(entry.path), entry.declaration)
+                except StopError:
+                    continue
+                except UnsupportedError as error:
+                    self.note(name, "layout", entry.declaration, error.unsupported)
+        return found
+
+    def proofs(self) -> tuple[ProofItem, ...]:
+        """The file's proofs."""
+        found: list[ProofItem] = []
+        for decl in self.unit.declared(ast.Proof):
+            try:
+                found.append(build_proof(self.unit, decl))
+            except StopError:
+                continue
+            except UnsupportedError as error:
+                found.append(OtherItem(decl.name, "proof", (error.unsupported,), decl.span))
+        return tuple(found)
+
+    def laws(self) -> tuple[LawItem, ...]:
+        """The file's laws: those that stand alone, and those of its implementations."""
+        found: list[LawItem] = []
+        for decl in self.unit.loaded.tree.declarations:
+            members = decl.members if isinstance(decl, ast.Impl) else (decl,)
+            of = source_text(decl.target) if isinstance(decl, ast.Impl) else None
+            for law in members:
+                if isinstance(law, ast.Law):
+                    found.append(LawItem(" ".join(law.words), of, law.domain or "reals", law.reason, law.span))
+        return tuple(found)
+
+    def unsupported(self) -> None:
+        """Note the file's declarations that have no meaning yet."""
+        for decl in self.unit.loaded.tree.declarations:
+            if isinstance(decl, ast.SynthConst):
+                for name in decl.names:
+                    self.note(name, "synth const", decl)
+            elif isinstance(decl, ast.Record):
+                self.note(decl.name, "record", decl)
+
+    def note(self, name: str, kind: str, decl: ast.Declaration, *unsupported: Unsupported) -> None:
+        """Note a declaration without a meaning yet."""
+        self.others.append(OtherItem(name, kind, unsupported or (Unsupported(f"`{kind}`", decl.span),), decl.span))

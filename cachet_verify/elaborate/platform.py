@@ -1,0 +1,92 @@
+"""The platform a file is checked for: memory levels, vector lanes, latencies, devices.
+
+Takes `impl Platform for NAME` declarations; gives tables of numbers. Must not derive a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cachet_verify.elaborate.problem import Problems
+from cachet_verify.syntax import ast
+
+if TYPE_CHECKING:
+    from cachet_verify.elaborate.world import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A machine as its file states it.
+
+    `levels` and `devices` map names to what is stated of each; `facts` maps a fact's name and its
+    words to a number, `("lanes", "Vec", "f32")`.
+    """
+
+    name: str
+    levels: Mapping[str, Mapping[str, int]]
+    devices: Mapping[str, Mapping[str, int | str]]
+    facts: Mapping[tuple[str, ...], int]
+    path: str
+
+
+def find_platform(unit: Unit) -> Platform | None:
+    """The platform that a file's `module` line names. Raises StopError when it is none."""
+    for header in unit.declared(ast.ModuleHeader):
+        for setting in header.settings:
+            if setting.name == "platform" and isinstance(setting.value, ast.Name):
+                return _named(unit, setting.value)
+    return None
+
+
+def _named(unit: Unit, name: ast.Name) -> Platform:
+    entry = unit.find(name.name)
+    if entry is None:
+        hint = unit.remedy(name.name)
+        raise unit.problems.stop("elaborate.platform.missing", f"the platform `{name.name}` is not defined", name.span, hint)
+    decl = entry.declaration
+    if not isinstance(decl, ast.Impl) or decl.interface != ast.Name("Platform"):
+        raise unit.problems.stop("elaborate.platform.missing", f"`{name.name}` is no platform", name.span)
+    return read_platform(name.name, decl, entry.path, unit.problems)
+
+
+def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> Platform:
+    """The tables of one `impl Platform`: `Level` and `Device` records, and records of facts."""
+    levels: dict[str, Mapping[str, int]] = {}
+    devices: dict[str, Mapping[str, int | str]] = {}
+    facts: dict[tuple[str, ...], int] = {}
+    for member in decl.members:
+        if not isinstance(member, ast.Const):
+            problems.report("elaborate.platform.fact", "a platform states constants only", member.span, "`const lanes = Vec { f32 = 4 }`")
+            continue
+        value = member.value
+        if isinstance(value, ast.IntLit):
+            facts[(member.name,)] = value.value
+        elif isinstance(value, ast.RecordLit) and isinstance(value.type, ast.Name):
+            stated = _fields(value, problems)
+            numbers = {key: part for key, part in stated.items() if isinstance(part, int)}
+            if value.type.name == "Level":
+                levels[member.name] = numbers
+            elif value.type.name == "Device":
+                devices[member.name] = stated
+            else:
+                head = () if value.type.name == "Unit" else (value.type.name,)
+                facts.update({(member.name, *head, key): part for key, part in numbers.items()})
+        else:
+            problems.report(
+                "elaborate.platform.fact", "a number or a record of numbers is wanted here", member.span, "`const lanes = Vec { f32 = 4 }`"
+            )
+    return Platform(name, levels, devices, facts, path)
+
+
+def _fields(record: ast.RecordLit, problems: Problems) -> dict[str, int | str]:
+    found: dict[str, int | str] = {}
+    for part in record.fields:
+        if isinstance(part.value, ast.IntLit):
+            found[part.name] = part.value.value
+        elif isinstance(part.value, ast.Name):
+            found[part.name] = part.value.name
+        else:
+            problems.report("elaborate.platform.fact", f"`{part.name}` is a number or a word", part.span)
+    return found

@@ -1,0 +1,185 @@
+"""`proof` declarations: assertions about numbers, relations of two functions, families.
+
+Takes a proof; gives its item, with core programs and formulas. Must not judge whether it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cachet_verify.core.index import Const, Formula, Index, Var, conj, eq, substitute, substitute_formula
+from cachet_verify.core.ir import Param, Program
+from cachet_verify.core.spell import spell
+from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.generic import bind, instantiate
+from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, ProofItem, RelateItem
+from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
+from cachet_verify.elaborate.replace import Replacement, binders, renaming
+from cachet_verify.elaborate.scope import FreshNames, IndexEntity, Scope, SideCondition
+from cachet_verify.elaborate.term import elaborate_condition, elaborate_index, same_term
+from cachet_verify.elaborate.value import source_text
+from cachet_verify.syntax import ast
+
+if TYPE_CHECKING:
+    from cachet_verify.elaborate.world import Unit
+
+_MANY_WORDS = re.compile(r"(platform\.\w+)((?: @\w+){2,})")
+
+
+def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
+    """The item of a proof. Raises StopError, UnsupportedError."""
+    body = decl.body
+    if isinstance(body, ast.AssertProof):
+        context = Context(unit, unit.problems)
+        formula = elaborate_condition(body.claim, Scope(), context)
+        whole = conj((formula, *(condition.goal for condition in context.conditions)))
+        return AssertItem(decl.name, whole, assertion_text(body.claim), (), decl.span)
+    if isinstance(body, ast.RelateProof):
+        return _relate(unit, decl, body)
+    if isinstance(body, ast.AdmitProof):
+        return AdmitItem(decl.name, body.reason, decl.span)
+    if isinstance(body, ast.FamilyProof):
+        return build_family(unit, decl.name, body.family, body.of)
+    raise UnsupportedError("`invariant`", decl.span)
+
+
+def assertion_text(claim: ast.Expr) -> str:
+    """An assertion as messages show it: a fact with several words is shown without their `@`."""
+    return _MANY_WORDS.sub(lambda match: match[1] + match[2].replace("@", ""), source_text(claim))
+
+
+# --- families ----------------------------------------------------------------------------------
+
+
+def build_family(unit: Unit, name: str, family: ast.Family, of: ast.Expr) -> FamilyItem:
+    """The constants that vary, with their values, or open with a condition."""
+    context = Context(unit, unit.problems)
+    if family.names:
+        for known in family.names:
+            if unit.constant(known, family.span) is None:
+                raise context.unknown(known, family.span)
+        choices = tuple(tuple(_number(item, context) for item in choice) for choice in family.choices)
+        return FamilyItem(name, source_text(of), family.names, choices, conj(()), family.span)
+    scope = Scope()
+    names: list[str] = []
+    for condition in family.conditions:
+        for item in _names(condition):
+            if item not in names and unit.constant(item, family.span) is not None:
+                names.append(item)
+                scope = scope.bind(item, IndexEntity(Var(item)))
+    formula = conj(elaborate_condition(condition, scope, context) for condition in family.conditions)
+    return FamilyItem(name, source_text(of), tuple(names), None, formula, family.span)
+
+
+def _number(expr: ast.Expr, context: Context) -> int:
+    term = elaborate_index(expr, Scope(), context)
+    if not isinstance(term, Const):
+        raise context.stop("elaborate.constant", "a number is wanted here", expr.span)
+    return term.value
+
+
+def _names(expr: ast.Node) -> list[str]:
+    from cachet_verify.elaborate.range import children
+
+    found = [expr.name] if isinstance(expr, ast.Name) else []
+    return found + [name for child in children(expr) for name in _names(child)]
+
+
+# --- relations ---------------------------------------------------------------------------------
+
+
+def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
+    context = Context(unit, unit.problems)
+    first, second = _side(unit, body.program, context), _side(unit, body.meaning, context)
+    item = RelateItem(decl.name, first[0], second[0], None, None, span=decl.span)
+    schedules = tuple(name for name, _, is_schedule in (first, second) if is_schedule)
+    lacking = tuple(
+        Unsupported(f"a relation with `{name}`, which has no meaning yet", decl.span)
+        for name, program, is_schedule in (first, second)
+        if program is None and not is_schedule
+    )
+    program, meaning = first[1], second[1]
+    if program is None or meaning is None:
+        return replace(item, program=program, meaning=meaning, schedules=schedules, unsupported=lacking)
+    meaning, conditions = match_parameters(program, meaning, decl, context)
+    return replace(item, program=program, meaning=meaning, conditions=conditions, schedules=schedules)
+
+
+def _side(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program | None, bool]:
+    """The name of a side, its program where there is one, and whether it is a schedule."""
+    head, implicit = (expr.function, expr.implicit) if isinstance(expr, ast.Apply) else (expr, ())
+    if not isinstance(head, ast.Name):
+        raise context.stop("elaborate.proof", "the name of a function is wanted here", expr.span, "`proof p = relate f to g`")
+    entry = unit.find(head.name)
+    if entry is None:
+        raise context.unknown(head.name, head.span)
+    if isinstance(entry.declaration, ast.Schedule):
+        return head.name, unit.applied(head.name), True
+    if not isinstance(entry.declaration, (ast.Contraction, ast.Fn)):
+        raise context.stop("elaborate.proof", f"`{head.name}` is no function", head.span)
+    found = unit.program(entry, head.span)
+    if found.failed:
+        raise StopError(head.name)
+    if found.program is None:
+        return head.name, None, False
+    bindings = bind(found.program, implicit, context, expr.span)
+    program = instantiate(found.program, bindings, context)
+    return program.name, program, False
+
+
+def match_parameters(program: Program, meaning: Program, decl: ast.Proof, context: Context) -> tuple[Program, tuple[SideCondition, ...]]:
+    """`meaning` with its parameters and sizes named as in `program`, and the equalities of extents.
+
+    Parameters match by name where the names agree, then by position; what `program` has besides
+    must be scratch.
+    """
+    pairs = _pairs(program, meaning, decl, context)
+    sizes: dict[str, Index] = {}
+    for theirs, ours in pairs:
+        for wanted, actual in zip(theirs.shape, ours.shape, strict=True):
+            if isinstance(wanted, Var):
+                sizes.setdefault(wanted.name, actual)
+    fresh = FreshNames([*program.sizes, *(param.name for param in program.params), *binders(program.body)])
+    names = {binder: fresh.take(binder) for binder in binders(meaning.body)}
+    by = Replacement({**renaming(names), **sizes}, {**names, **{theirs.name: ours.name for theirs, ours in pairs}})
+    conditions = [condition for theirs, ours in pairs for condition in _shapes(theirs, ours, sizes, decl)]
+    params = tuple(replace(theirs, name=ours.name, shape=ours.shape) for theirs, ours in pairs)
+    requires = tuple(replace(need, condition=substitute_formula(need.condition, sizes)) for need in meaning.requires)
+    left = tuple(size for size in meaning.sizes if size not in sizes and size not in program.sizes)
+    renamed = replace(meaning, params=params, sizes=(*program.sizes, *left), body=by.block(meaning.body), requires=requires)
+    return renamed, tuple(conditions)
+
+
+def _pairs(program: Program, meaning: Program, decl: ast.Proof, context: Context) -> list[tuple[Param, Param]]:
+    ours = {param.name: param for param in program.params}
+    by_name = all(param.name in ours for param in meaning.params)
+    partners = [ours[param.name] for param in meaning.params] if by_name else list(program.params[: len(meaning.params)])
+    problems = context.problems
+    if len(partners) != len(meaning.params):
+        raise problems.stop("elaborate.proof", f"`{meaning.name}` has more parameters than `{program.name}`", decl.span)
+    for param in program.params:
+        if param not in partners and not param.scratch:
+            message = f"`{param.name}` of `{program.name}` has no counterpart in `{meaning.name}`"
+            raise problems.stop("elaborate.proof", message, decl.span, f"list it: `scratch {param.name}`")
+    for theirs, mine in zip(meaning.params, partners, strict=True):
+        is_written = (theirs.mode == "reads") == (mine.mode == "reads")
+        if theirs.elem != mine.elem or len(theirs.shape) != len(mine.shape) or not is_written:
+            message = f"`{mine.name}` of `{program.name}` and `{theirs.name}` of `{meaning.name}` differ in type or mode"
+            raise problems.stop("elaborate.proof", message, decl.span)
+    if program.generics != meaning.generics:
+        raise problems.stop(
+            "elaborate.proof", "both sides must have the same parameters such as `S`, or none", decl.span, "bind them: `relate f to g @(S = …)`"
+        )
+    return list(zip(meaning.params, partners, strict=True))
+
+
+def _shapes(theirs: Param, ours: Param, sizes: dict[str, Index], decl: ast.Proof) -> list[SideCondition]:
+    found: list[SideCondition] = []
+    for wanted, actual in zip(theirs.shape, ours.shape, strict=True):
+        expected = substitute(wanted, sizes)
+        if not same_term(expected, actual):
+            goal: Formula = eq(expected, actual)
+            found.append(SideCondition((), goal, f"the extents of `{ours.name}` agree: {spell(expected)} == {spell(actual)}", decl.span))
+    return found

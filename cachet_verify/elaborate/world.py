@@ -1,0 +1,281 @@
+"""The files of one run and the names each of them sees.
+
+Takes loaded files; answers for names: constants, platform facts, implementations, programs,
+each elaborated when it is first asked for. Must not elaborate what nobody asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from cachet_verify.core.index import Const as IndexConst
+from cachet_verify.core.ir import Program
+from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.context import Context, near_miss
+from cachet_verify.elaborate.generic import words_of
+from cachet_verify.elaborate.item import Entry, Implementation, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.load import LoadedFile
+from cachet_verify.elaborate.platform import Platform, find_platform
+from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
+from cachet_verify.elaborate.scope import Scope
+from cachet_verify.elaborate.term import check_natural, elaborate_index
+from cachet_verify.resource_path import shipped_names
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+_Kind = TypeVar("_Kind", bound=ast.Declaration)
+
+Builders = tuple[Callable[["Unit", Entry], ProgramItem], Callable[["Unit", Entry], ScheduleItem]]
+
+
+class World:
+    """All files of a run. `symbolic` are constants left open, as sizes; `applied` the programs of applied schedules."""
+
+    def __init__(self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program]) -> None:
+        self.problems = Problems()
+        self.applied = applied
+        self.symbolic = symbolic
+        self.builders = builders
+        self.units: dict[str, Unit] = {}
+        for loaded in root.files():
+            self.units[loaded.path] = Unit(self, loaded)
+        self.root = self.units[root.path]
+        self.programs: dict[tuple[str, str], ProgramItem] = {}
+        self.schedules: dict[tuple[str, str], ScheduleItem] = {}
+        self.open: list[tuple[str, str]] = []
+        self.implementations = self._implementations()
+
+    def _implementations(self) -> dict[tuple[str, str], tuple[ast.Impl, Unit]]:
+        found: dict[tuple[str, str], tuple[ast.Impl, Unit]] = {}
+        for unit in self.units.values():
+            for decl in unit.declared(ast.Impl):
+                interface, target = words_of(decl.interface), words_of(decl.target)
+                if interface is None or target is None:
+                    self.problems.report(
+                        "elaborate.generic.missing", "an implementation is named by words", decl.span, "`impl Semiring for PlusTimes f32 where`"
+                    )
+                    continue
+                key = (" ".join(interface), " ".join(target))
+                if key in found:
+                    self.problems.report("elaborate.name.duplicate", f"`{key[1]}` implements `{key[0]}` twice", decl.span)
+                found.setdefault(key, (decl, unit))
+        return found
+
+
+class Unit:
+    """One file, as its own declarations see the names around them."""
+
+    def __init__(self, world: World, loaded: LoadedFile) -> None:
+        self.world = world
+        self.loaded = loaded
+        self.problems = world.problems
+        self.own = self._own()
+        self._table: dict[str, Entry] | None = None
+        self._constants: dict[str, int | None] = {}
+        self._open: list[str] = []
+
+    def declared(self, kind: type[_Kind]) -> Iterator[_Kind]:
+        """The declarations of one kind, in order."""
+        return (decl for decl in self.loaded.tree.declarations if isinstance(decl, kind))
+
+    # --- the table of names ---
+
+    def _own(self) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for decl in self.loaded.tree.declarations:
+            for name in declared_names(decl):
+                if name in operation.RESERVED:
+                    self.problems.report("elaborate.name.reserved", f"`{name}` is a word of the language", decl.span, "choose another name")
+                earlier = found.get(name)
+                if earlier is None:
+                    found[name] = Entry(name, decl, self.loaded.path)
+                elif not (isinstance(decl, (ast.Impl, ast.StepFn)) and type(decl) is type(earlier.declaration)):
+                    self.problems.report("elaborate.name.duplicate", f"`{name}` is declared twice in this file", decl.span, "rename one of them")
+        return found
+
+    @property
+    def table(self) -> dict[str, Entry]:
+        """Every visible name: the prelude's, then the imports', then the file's own, which hide others."""
+        if self._table is None:
+            table: dict[str, Entry] = {}
+            prelude = self.loaded.prelude
+            if prelude is not None:
+                for file in (*(imported for _, imported in prelude.imports), prelude):
+                    table.update(self.world.units[file.path].own)
+            brought: dict[str, Entry] = {}
+            for line, file in self.loaded.imports:
+                for name, entry in self.world.units[file.path].own.items():
+                    clash = name in brought and brought[name] != entry and not _may_repeat(entry.declaration, brought[name].declaration)
+                    if clash and name not in self.own:
+                        message = f"`{name}` comes from two imports"
+                        self.problems.report("elaborate.name.duplicate", message, line.span if line is not None else None, "import only one of them")
+                    brought[name] = entry
+            self._table = {**table, **brought, **self.own}
+        return self._table
+
+    def step_fns(self) -> dict[str, tuple[ast.StepFn, ...]]:
+        """Every visible definition of a step, by name; the file's own come last."""
+        found: dict[str, tuple[ast.StepFn, ...]] = {}
+        for file in dict.fromkeys((*(imported.path for _, imported in self.loaded.imports), self.loaded.path)):
+            for decl in self.file(file).declared(ast.StepFn):
+                found[decl.name] = (*found.get(decl.name, ()), decl)
+        return found
+
+    def find(self, name: str) -> Entry | None:
+        """The declaration of a name; None when there is none."""
+        return self.table.get(name)
+
+    def file(self, path: str) -> Unit:
+        """The names that another file of the run sees."""
+        return self.world.units[path]
+
+    def remedy(self, name: str) -> str:
+        """The import that brings a name, or a name that is close to it."""
+        for unit in self.world.units.values():
+            if unit is not self and name in unit.own:
+                return f'import "{unit.loaded.path}"'
+        for shipped in shipped_names():
+            if name in _names_shipped(shipped):
+                return f'import "cachet:{shipped}"'
+        return near_miss(name, (*self.table, *operation.RESERVED))
+
+    # --- constants and the platform ---
+
+    def constant(self, name: str, span: Span | None) -> int | None:
+        """The value of a `Nat` or `Int` constant; None when the name is none."""
+        entry = self.find(name)
+        if entry is None or (name in self.world.symbolic and entry.path == self.world.root.loaded.path):
+            return None
+        if isinstance(entry.declaration, ast.SynthConst):
+            raise UnsupportedError("`synth const`", span)
+        if not isinstance(entry.declaration, ast.Const) or not _is_integer(entry.declaration):
+            return None
+        return self.file(entry.path).own_constant(entry.declaration)
+
+    def own_constant(self, decl: ast.Const) -> int | None:
+        """The value of one of this file's constants. Raises StopError."""
+        if decl.name in self._open:
+            raise self.problems.stop("elaborate.constant.cycle", f"`{decl.name}` is defined by itself", decl.span)
+        if decl.name not in self._constants:
+            self._open.append(decl.name)
+            try:
+                self._constants[decl.name] = self._evaluate(decl)
+            finally:
+                self._open.pop()
+        return self._constants[decl.name]
+
+    def _evaluate(self, decl: ast.Const) -> int | None:
+        if decl.value is None:
+            raise self.problems.stop("elaborate.constant", f"`{decl.name}` needs a value", decl.span, f"`const {decl.name} : Nat = 4`")
+        context = Context(self, self.problems)
+        term = elaborate_index(decl.value, Scope(), context)
+        if not isinstance(term, IndexConst):
+            raise self.problems.stop("elaborate.constant", f"`{decl.name}` is not a number", decl.value.span)
+        if isinstance(decl.type, ast.Name) and decl.type.name == "Nat":
+            check_natural(term, decl.value, Scope(), context)
+        for condition in context.conditions:
+            self.problems.report("elaborate.constant", f"this must hold, and does not: {condition.text}", condition.span or decl.span)
+        if context.conditions:
+            raise StopError(decl.name)
+        return term.value
+
+    def platform(self) -> Platform | None:
+        """The file's platform; None when no `module` line names one."""
+        return find_platform(self)
+
+    def levels(self) -> tuple[str, ...]:
+        """The memory levels of the platform, nearest first."""
+        platform = self.platform()
+        return () if platform is None else tuple(platform.levels)
+
+    def platform_fact(self, name: str, words: tuple[str, ...], span: Span | None) -> int:
+        """A number of the platform. Raises StopError."""
+        platform = self.platform()
+        shown = " ".join((f"platform.{name}", *(f"@{word}" for word in words)))
+        if platform is None:
+            hint = "module (platform = AppleSilicon)"
+            raise self.problems.stop("elaborate.platform.missing", f"`{shown}` needs a platform, and this file names none", span, hint)
+        value = platform.facts.get((name, *words))
+        if value is None:
+            known = ", ".join(" ".join((f"platform.{head}", *(f"@{word}" for word in rest))) for head, *rest in platform.facts)
+            raise self.problems.stop("elaborate.platform.fact", f"`{platform.name}` does not state `{shown}`", span, f"it states {known}")
+        return value
+
+    # --- items ---
+
+    def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
+        """The implementation of that name; None when there is none."""
+        found = self.world.implementations.get((interface, " ".join(words)))
+        if found is None:
+            return None
+        decl, unit = found
+        elem = next((member.value for member in decl.members if isinstance(member, ast.Const) and member.name == "Value"), None)
+        if elem is None or not isinstance(elem, ast.Name) or not operation.is_known(elem.name):
+            raise UnsupportedError(f"`{' '.join(words)}`, whose values are no words,", decl.span)
+        members = {member.name: member for member in decl.members if isinstance(member, ast.Fn)}
+        return Implementation(interface, " ".join(words), elem.name, members, unit.loaded.path, decl.span)
+
+    def program(self, entry: Entry, span: Span | None) -> ProgramItem:
+        """The elaborated contraction or function. Raises StopError when it is being elaborated already."""
+        key = (entry.path, entry.name)
+        if key not in self.world.programs:
+            self._enter(key, span)
+            self.world.programs[key] = self.world.builders[0](self.file(entry.path), entry)
+            self.world.open.pop()
+        return self.world.programs[key]
+
+    def schedule(self, entry: Entry, span: Span | None) -> ScheduleItem:
+        """The elaborated schedule. Raises StopError when it is being elaborated already."""
+        key = (entry.path, entry.name)
+        if key not in self.world.schedules:
+            self._enter(key, span)
+            self.world.schedules[key] = self.world.builders[1](self.file(entry.path), entry)
+            self.world.open.pop()
+        return self.world.schedules[key]
+
+    def applied(self, name: str) -> Program | None:
+        """The program that a schedule's steps gave, where the caller of the run has supplied it."""
+        return self.world.applied.get(name)
+
+    def _enter(self, key: tuple[str, str], span: Span | None) -> None:
+        if key in self.world.open:
+            names = " -> ".join(name for _, name in (*self.world.open[self.world.open.index(key) :], key))
+            raise self.problems.stop("elaborate.call.recursion", f"`{key[1]}` calls itself: {names}", span, "use a loop or a `fold`")
+        self.world.open.append(key)
+
+
+def declared_names(decl: ast.Declaration) -> tuple[str, ...]:
+    """The names a declaration introduces."""
+    if isinstance(decl, (ast.ModuleHeader, ast.Import)):
+        return ()
+    if isinstance(decl, ast.SynthConst):
+        return decl.names
+    if isinstance(decl, ast.Impl):
+        words = words_of(decl.target)
+        return words[:1] if words is not None else ()
+    if isinstance(decl, ast.Law):
+        return ()
+    name = getattr(decl, "name", None)
+    return (name,) if isinstance(name, str) else ()
+
+
+def _may_repeat(one: ast.Declaration, other: ast.Declaration) -> bool:
+    """Whether one name may have both: a step at several shapes, an implementation of several types."""
+    return (isinstance(one, ast.StepFn) and isinstance(other, ast.StepFn)) or (isinstance(one, ast.Impl) and isinstance(other, ast.Impl))
+
+
+def _is_integer(decl: ast.Const) -> bool:
+    return decl.type is None or (isinstance(decl.type, ast.Name) and decl.type.name in ("Nat", "Int"))
+
+
+def _names_shipped(name: str) -> frozenset[str]:
+    """The names that a shipped file declares; none when it cannot be parsed."""
+    from cachet_verify.diagnostic import CachetError
+    from cachet_verify.elaborate.load import load_shipped
+
+    try:
+        loaded = load_shipped(name)
+    except CachetError:
+        return frozenset()
+    return frozenset(item for decl in loaded.declarations for item in declared_names(decl))
