@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cachet_verify.core.ir import Load, Op, Value, Word
+from cachet_verify.core.memory import cell_text, unravel
 from cachet_verify.core.word import ELEMENTS, IEEE, Arithmetic, WordError, function_of, text_of_word, word_of_int
 
 WordFunction = Callable[..., int]
@@ -107,12 +108,13 @@ class TermAlgebra:
     """Uninterpreted operations: a word is the number of a term, and equal terms have equal numbers.
 
     Terms stand for words of one and the same table only: compare programs run under one algebra.
-    A literal and a converted index of equal bits are one term.
+    A literal and a converted index of equal bits are one term. `shapes` serve the texts alone.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
         self._nodes: list[Node] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}
 
     def term(self, *node: str | int) -> int:
         """The number of a term: an operation's name, its type, and the numbers of its operands."""
@@ -162,7 +164,10 @@ class TermAlgebra:
         return tuple(found)
 
     def text(self, word: int, elem: str, budget: int = 40) -> str:
-        """A term written out, `fma(a[0], b[0], -0.0)`; what lies beyond `budget` nodes is `…`."""
+        """A term written out, `fma(a[0, 1], b[1, 0], -0.0)`; what lies beyond `budget` nodes is `…`.
+
+        Cells of buffers that `shapes` lacks are written with their place, row by row.
+        """
         left = [budget]
         return self._spell(word, left)
 
@@ -172,7 +177,8 @@ class TermAlgebra:
             return "…"
         head, elem, *rest = self._nodes[word]
         if head == "=cell":
-            return f"{elem}[{rest[0]}]"
+            shape = self.shapes.get(str(elem))
+            return cell_text(str(elem), (int(rest[0]),) if shape is None else unravel(int(rest[0]), shape))
         if head == "=word":
             return text_of_word(int(rest[0]), str(elem))
         if head == "=index":

@@ -63,13 +63,14 @@ class Memory:
             place = place * extent + value
         return place
 
-    def index(self, place: int) -> tuple[int, ...]:
-        """The indices of a position."""
-        found: list[int] = []
-        for extent in reversed(self.shape):
-            place, value = divmod(place, extent)
-            found.append(value)
-        return tuple(reversed(found))
+
+def unravel(place: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The indices of a position in a shape, row by row."""
+    found: list[int] = []
+    for extent in reversed(shape):
+        place, value = divmod(place, extent)
+        found.append(value)
+    return tuple(reversed(found))
 
 
 def cell_text(buffer: str, index: Sequence[int]) -> str:
@@ -121,12 +122,12 @@ class GridLog:
             if reader != self.iteration:
                 raise self._race(memory, place, "writes", reader, "reads", span)
         if self.windows is not None and cell not in self.windows:
-            index = memory.index(place)
+            index = unravel(place, memory.shape)
             text = f"iteration {self._named(self.iteration)} writes {cell_text(memory.name, index)}, outside of its windows"
             raise MeaningError("window", text, span, memory.name, index)
 
     def _race(self, memory: Memory, place: int, does: str, other: tuple[int, ...], did: str, span: Span | None) -> MeaningError:
-        index = memory.index(place)
+        index = unravel(place, memory.shape)
         cell = cell_text(memory.name, index)
         text = f"iteration {self._named(self.iteration)} {does} {cell}, which iteration {self._named(other)} {did}"
         return MeaningError("race", text, span, memory.name, index)

@@ -97,6 +97,7 @@ _AGAIN: tuple[tuple[Filler, Filler], ...] = (
     (_middling, _middling),
     (_near_one, _near_one),
     (_cancelling, _middling),
+    (_tiny, _ones),
     (_drawn("0.0", "-0.0", "1", "-1"), _drawn("0.0", "-0.0", "1", "-1")),
 )
 

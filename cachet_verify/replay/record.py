@@ -72,8 +72,8 @@ class Replay:
     def lines(self) -> Iterator[str]:
         """The replay as lines of text for a report."""
         at = ", ".join(f"{name} = {value}" for name, value in self.sizes)
-        under = f" with S at {self.instance}" if self.instance else ""
-        yield f"at {at}{under}" if at else f"in every run{under}"
+        under = f", over {self.instance}" if self.instance else ""
+        yield f"at {at}{under}" if at else f"without sizes{under}"
         for given in self.inputs:
             yield f"  {given.cell} = {given.text} ({hex_text(given.word, given.elem)})"
         if self.kind == "fault":

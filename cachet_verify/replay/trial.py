@@ -12,7 +12,7 @@ from dataclasses import replace
 from cachet_verify.core.algebra import Instance, TermAlgebra, WordAlgebra
 from cachet_verify.core.ir import Param, Program
 from cachet_verify.core.meaning import CELLS_PER_UPDATE, Executable, arithmetic_of, capacity, shape_of
-from cachet_verify.core.memory import Cells, MeaningError
+from cachet_verify.core.memory import Cells, MeaningError, unravel
 from cachet_verify.core.word import ELEMENTS, text_of_word
 from cachet_verify.replay.budget import Budget
 from cachet_verify.replay.input import ROUNDS, fill
@@ -41,6 +41,7 @@ class Contest:
         scratch = {param.name for param in params if param.scratch}
         shared = {param.name for param in meaning.params} - scratch
         self.compared = tuple(param for param in program.params if param.name in shared)
+        self.is_mixed = meaning.arithmetic != program.arithmetic
         self.is_generic = any(side.generics for side in self.programs)
 
     def at(self, sizes: Mapping[str, int]) -> Replay | None:
@@ -55,7 +56,9 @@ class Contest:
         if unfit is not None:
             return unfit
         outcome = meeting.in_terms()
-        if outcome is None or outcome.kind == "fault":
+        if outcome is None and not (self.is_mixed and meeting.terms):
+            return None
+        if outcome is not None and outcome.kind == "fault":
             return outcome
         for instance in SEMIRINGS if self.is_generic else (None,):
             found = meeting.in_words(instance)
@@ -105,6 +108,7 @@ class Meeting:
             return fault
         for param, place, left, right in self._pairs(self.terms):
             if left != right:
+                algebra.shapes.update(self.shapes)
                 texts = algebra.text(left, param.elem), algebra.text(right, param.elem)
                 replay = self._departure("operations", param, place)
                 return replace(replay, elem=param.elem, values=texts)
@@ -213,12 +217,3 @@ def same_word(left: int, right: int, elem: str) -> bool:
     """Equality of words; all NaNs count as one."""
     element = ELEMENTS[elem]
     return left == right or (element.is_nan(left) and element.is_nan(right))
-
-
-def unravel(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The indices of a position in a shape, row by row."""
-    found: list[int] = []
-    for extent in reversed(shape):
-        place, value = divmod(place, extent)
-        found.append(value)
-    return tuple(reversed(found))

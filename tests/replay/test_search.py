@@ -167,7 +167,18 @@ def test_what_no_instance_shows_is_shown_in_operations() -> None:
     swapped = turned(Op("S.mul_add", "S.Value", (load("b", "k", "j"), load("a", "i", "k"), load("acc"))))
     shown = found(generic_matmul(), swapped)
     assert (shown.kind, shown.words, shown.cell) == ("operations", None, "c[0, 0]")
-    assert shown.values == ("S.mul_add(a[0], b[0], S.zero())", "S.mul_add(b[0], a[0], S.zero())")
+    assert shown.values == ("S.mul_add(a[0, 0], b[0, 0], S.zero())", "S.mul_add(b[0, 0], a[0, 0], S.zero())")
+
+
+def test_two_arithmetics_differ_where_one_flushes() -> None:
+    """The terms are the same; a subnormal is kept by one of the two and flushed by the other."""
+    source = chain_dot()
+    flushing = Program("flushing", source.sizes, source.params, source.body, arithmetic="flush")
+    shown = found(source, flushing)
+    assert (shown.kind, dict(shown.sizes)) == ("difference", {"K": 1})
+    assert shown.words is not None
+    assert (again(source, shown), again(flushing, shown)) == shown.words
+    assert shown.words[1] in (0, 1 << 31)
 
 
 def test_a_race_is_a_fault() -> None:
