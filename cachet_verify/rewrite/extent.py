@@ -30,6 +30,7 @@ from cachet_verify.core.index import (
 )
 from cachet_verify.core.ir import Blocks, Domain, Program
 from cachet_verify.rewrite.term import collected, linear
+from cachet_verify.rewrite.traverse import bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,14 @@ def _merged(digits: Mapping[str, _Digit], loops: Mapping[str, Domain], program: 
 
 
 def _joined(digits: Mapping[str, _Digit], outer: str, inner: str, loops: Mapping[str, Domain], program: Program) -> _Digit | None:
-    """The range that a block and a position in it run through together; None where they do not fit."""
+    """The range that a block and a position in it run through together; None where they do not fit.
+
+    A position that is itself cut into blocks has to be put together first.
+    """
     left, right = digits[outer], digits[inner]
-    if right.low != ZERO:
+    own = inner.removesuffix(".lo")
+    cut = any(own in bare(variables(digit.low) | variables(digit.high)) for digit in digits.values())
+    if right.low != ZERO or cut:
         return None
     if outer.endswith(".lo"):
         return left if left.factor == right.factor and right.high == Var(f"{outer[:-3]}.len") else None

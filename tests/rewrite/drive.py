@@ -21,7 +21,6 @@ from cachet_verify.rewrite.scope import Scope, index_step_fns
 from cachet_verify.source import SourceFile
 from cachet_verify.syntax import ast
 from cachet_verify.syntax.parse import parse_steps, parse_text
-
 from tests.kernel.execute import run
 from tests.kernel.solve import invalid
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
 from cachet_verify.core.index import ZERO, Const, Var, add, div, eq, mod, mul
 from cachet_verify.core.ir import Axis, Block, Declare, Grid, Load, Program, Require
-
 from tests.rewrite.drive import apply, proved, refusal
-from tests.rewrite.nest import BATCHED, C, GENERIC, MATMUL, MATVEC, OUTER, ZERO_F32, at, chain, fma, loop, put
+from tests.rewrite.nest import BATCHED, GENERIC, MATMUL, MATVEC, OUTER, ZERO_F32, C, at, chain, fma, loop, put
 
 
 def with_body(program: Program, *body: object) -> Program:
