@@ -16,7 +16,7 @@ from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.judge.item import not_supported
-from cachet_verify.judge.plan import Plan
+from cachet_verify.judge.plan import Plan, premises_of
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.judge.schedule import apply_schedule, plan_schedule
 from cachet_verify.rewrite.scope import Scope
@@ -79,7 +79,7 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
         program=final,
         of=schedule.program.name,
         requires=final.requires,
-        premises=tuple(need.condition for need in final.requires),
+        premises=premises_of(final),
     )
 
 

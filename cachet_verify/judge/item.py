@@ -21,7 +21,7 @@ from cachet_verify.elaborate.item import (
 )
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
-from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, refusal
+from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.kernel.claim import entails
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
@@ -56,7 +56,7 @@ def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
         return _without_program(plan, item, questions)
     program = item.program
     questions += formed(program, item.span) + layouts_of(program, layouts)
-    premises = tuple(need.condition for need in program.requires)
+    premises = premises_of(program)
     return replace(
         plan, asked=questions.asked, missing=questions.missing, program=program, premises=premises, requires=program.requires
     )
@@ -131,7 +131,7 @@ def plan_relation(item: RelateItem, program: Program | None, meaning: Program | 
         program=program,
         of=item.meaning_name,
         requires=program.requires,
-        premises=tuple(need.condition for need in program.requires),
+        premises=premises_of(program),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cachet_verify.core.index import Formula
+from cachet_verify.core.index import ZERO, Formula, Var, le
 from cachet_verify.core.ir import Program, Require
 from cachet_verify.kernel.claim import Goal
 from cachet_verify.kernel.obligation import Obligation
@@ -82,6 +82,13 @@ class Plan:
         for asked in self.asked:
             for obligation in asked.goal.obligations:
                 yield asked, obligation
+
+
+def premises_of(program: Program) -> tuple[Formula, ...]:
+    """What has to hold together for a claim about a program to say anything; nothing without requirements."""
+    if not program.requires:
+        return ()
+    return (*(le(ZERO, Var(size)) for size in program.sizes), *(need.condition for need in program.requires))
 
 
 def place_of(span: Span | None) -> tuple[int, int]:

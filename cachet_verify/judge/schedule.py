@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.ir import Program
-from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
+from cachet_verify.judge.plan import Asked, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
@@ -69,7 +69,7 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
     if routes == "both":
         questions += compared(name, applied.start, applied.program, span)
     requires = applied.program.requires
-    premises = tuple(need.condition for need in requires)
+    premises = premises_of(applied.program)
     return replace(plan, asked=questions.asked, missing=questions.missing, requires=requires, premises=premises)
 
 

@@ -27,6 +27,11 @@ class Obligation:
     premises: tuple[Formula, ...]
     goal: Formula
     can_refute: bool = True
+    _digest: str = field(init=False, repr=False, compare=False, default="")
+
+    def __post_init__(self) -> None:
+        """Take the digest once: the content cannot change."""
+        object.__setattr__(self, "_digest", hashlib.sha256(self.statement().encode()).hexdigest())
 
     def statement(self) -> str:
         """The logical content as canonical text: what the digest is taken of."""
@@ -35,7 +40,7 @@ class Obligation:
 
     def digest(self) -> str:
         """SHA-256 of the statement, in hex."""
-        return hashlib.sha256(self.statement().encode()).hexdigest()
+        return self._digest
 
 
 @dataclass(frozen=True, slots=True)
