@@ -72,8 +72,15 @@ def _drawn(*texts: str) -> Filler:
     return fill
 
 
+def _subnormal(elem: str, cells: int, chance: Random) -> list[int]:
+    """Numbers below the smallest normal one, both signs."""
+    element = find_element(elem)
+    words = [1, 3, element.hidden >> 1, element.hidden - 1]
+    return [chance.choice(words) | (element.sign if chance.getrandbits(1) else 0) for _ in range(cells)]
+
+
 def _tiny(elem: str, cells: int, chance: Random) -> list[int]:
-    """Subnormals, the smallest normal numbers, and numbers whose products underflow."""
+    """The smallest normal numbers, those around them, and numbers whose products underflow."""
     element = find_element(elem)
     one, bits = word_of_int(1, elem), element.precision - 1
     low = (one >> bits) // 2 + 2
@@ -97,7 +104,7 @@ _AGAIN: tuple[tuple[Filler, Filler], ...] = (
     (_middling, _middling),
     (_near_one, _near_one),
     (_cancelling, _middling),
-    (_tiny, _ones),
+    (_subnormal, _ones),
     (_drawn("0.0", "-0.0", "1", "-1"), _drawn("0.0", "-0.0", "1", "-1")),
 )
 
