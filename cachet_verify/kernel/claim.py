@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cachet_verify.core.index import Formula
-from cachet_verify.core.ir import Program, Require
+from cachet_verify.core.ir import Param, Program, Require
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
 
@@ -170,12 +170,22 @@ def check_requirements(rule: str, before: Program, after: Program) -> None:
     kept = {param.name: param for param in after.params}
     for param in before.params:
         other = kept.get(param.name)
-        if other is None or (other.elem, other.shape, other.mode) != (param.elem, param.shape, param.mode):
+        if other is None or _kind(other) != _kind(param):
             raise RuleError(rule, f"parameter {param.name} is missing or differs after")
     known = {param.name for param in before.params}
     for param in after.params:
         if param.name not in known and not param.scratch:
             raise RuleError(rule, f"parameter {param.name} is new and not scratch")
+
+
+def _kind(param: Param) -> tuple[object, ...]:
+    """What two programs must agree on about a parameter, whether its final words count included."""
+    return (param.elem, param.shape, param.mode, param.scratch)
+
+
+def _contract(param: Param) -> tuple[object, ...]:
+    """What a caller relies on: a parameter that turns into scratch would escape comparison."""
+    return (param.elem, param.shape, param.mode, param.scratch)
 
 
 def reflexivity(program: Program) -> Goal:

@@ -40,16 +40,20 @@ Term = Any
 Cells = dict[tuple[str, tuple[int, ...]], Term]
 
 
-def run(program: Program, sizes: dict[str, int]) -> Cells:
-    """The words of every parameter that is not scratch, where they are not the first ones."""
-    machine = _Machine(program)
+def run(program: Program, sizes: dict[str, int], backwards: bool = False) -> Cells:
+    """The words of every parameter that is not scratch, where they are not the first ones.
+
+    What has no order, grid iterations and the writes of lanes, runs forwards or `backwards`.
+    """
+    machine = _Machine(program, backwards)
     machine.block(program.body, dict(sizes), {})
     shared = {param.name for param in program.params if not param.scratch}
     return {key: word for key, word in machine.cells.items() if key[0] in shared and word != ("first", *key)}
 
 
 class _Machine:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, backwards: bool) -> None:
+        self.backwards = backwards
         self.cells: Cells = {}
         self.params = {param.name for param in program.params}
         self.made = 0
@@ -69,7 +73,8 @@ class _Machine:
                 self.block(stmt.body, {**at, **inner}, names)
         elif isinstance(stmt, Grid):
             ranges = [range(evaluate(axis.low, at), evaluate(axis.high, at)) for axis in stmt.axes]
-            for point in product(*ranges):
+            points = list(product(*ranges))
+            for point in reversed(points) if self.backwards else points:
                 here = dict(zip((axis.counter for axis in stmt.axes), point, strict=True))
                 self.block(stmt.body, {**at, **here}, names)
         elif isinstance(stmt, If):
@@ -99,7 +104,7 @@ class _Machine:
     def store(self, stmt: Store, at: dict[str, int], names: dict[str, str]) -> None:
         places = [at] if stmt.lanes is None else [here for _, here in lanes(stmt.lanes, at)]
         found = [(tuple(evaluate(i, here) for i in stmt.index), self.value(stmt.value, here, names)) for here in places]
-        for cell, word in found:
+        for cell, word in reversed(found) if self.backwards else found:
             self.write(stmt.buffer, cell, word, names)
 
     def write(self, name: str, cell: tuple[int, ...], word: Term, names: dict[str, str]) -> None:

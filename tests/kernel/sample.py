@@ -52,6 +52,8 @@ def agrees(before: Program, after: Program, limit: int = 4) -> bool:
     """Whether two programs leave the same words for all sizes below a limit that meet the requirements after."""
     for point in product(range(limit), repeat=len(after.sizes)):
         sizes = dict(zip(after.sizes, point, strict=True))
-        if all(holds(need.condition, sizes) for need in after.requires) and run(before, sizes) != run(after, sizes):
-            return False
+        if all(holds(need.condition, sizes) for need in after.requires):
+            words = run(before, sizes)
+            if words != run(after, sizes) or words != run(after, sizes, backwards=True):
+                return False
     return True

@@ -52,7 +52,7 @@ def formula(node: Formula) -> Any:
 def answer(obligation: Obligation) -> str:
     """`unsat` where the obligation is valid, `sat` where it is not, else `unknown`."""
     solver = z3.Solver()
-    solver.set("timeout", 5000)
+    solver.set("timeout", 2000)
     for premise in obligation.premises:
         solver.add(formula(premise))
     solver.add(z3.Not(formula(obligation.goal)))
@@ -63,6 +63,11 @@ def invalid(goal: Goal) -> list[str]:
     """The subjects of the obligations that are not valid, each with what the solver said when it does not know."""
     answers = [(obligation.subject, answer(obligation)) for obligation in goal.obligations]
     return [subject if said == "sat" else f"{subject} ({said})" for subject, said in answers if said != "unsat"]
+
+
+def valid(goal: Goal) -> bool:
+    """Whether every obligation is valid; stops at the first that is not."""
+    return all(answer(obligation) == "unsat" for obligation in goal.obligations)
 
 
 def claimed(goal: Goal) -> Claim:

@@ -148,6 +148,7 @@ def test_parameters_may_not_change() -> None:
         replace(MATMUL, params=(*PARAMS[:2], replace(PARAMS[2], mode="mut"))),
         replace(MATMUL, params=(*PARAMS[:2], replace(PARAMS[2], shape=(N, M)))),
         replace(MATMUL, params=(*PARAMS, Param("d", "mut", "f32", (K,)))),
+        replace(MATMUL, params=(*PARAMS[:2], replace(PARAMS[2], scratch=True))),
         replace(MATMUL, sizes=("M", "N"), params=PARAMS[:0]),
         replace(MATMUL, arithmetic="M4Gpu"),
     ]
