@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import ZERO, Index, Var, add, sub
-from cachet_verify.core.ir import Block, Domain, Fold, For, Lanes, Load, Param, Program, Range, Stmt, Store, Value, values
+from cachet_verify.core.ir import Block, Domain, Fold, For, Grid, Lanes, Load, Param, Program, Range, Stmt, Store, Value, values
 from cachet_verify.kernel.claim import Goal
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.stage import stage_in
@@ -119,10 +119,19 @@ def _collect(stmt: Stmt, buffer: str, loops: Mapping[str, Domain], found: list[U
         lanes = getattr(stmt, "lanes", None)
         inside = {**loops, lanes.counter: Range(ZERO, lanes.active)} if isinstance(lanes, Lanes) else loops
         _collect_value(value, buffer, inside, found)
-    inner = {**loops, stmt.counter: stmt.domain} if isinstance(stmt, For) else loops
+    inner = {**loops, **_own_loops(stmt)}
     for _, block in children(stmt):
         for part in block.body:
             _collect(part, buffer, inner, found)
+
+
+def _own_loops(stmt: Stmt) -> dict[str, Domain]:
+    """The counters a statement binds for what it holds, with what they run over."""
+    if isinstance(stmt, For):
+        return {stmt.counter: stmt.domain}
+    if isinstance(stmt, Grid):
+        return {axis.counter: Range(axis.low, axis.high) for axis in stmt.axes}
+    return {}
 
 
 def _collect_value(value: Value, buffer: str, loops: Mapping[str, Domain], found: list[Use]) -> None:
