@@ -6,6 +6,7 @@ stage. Must not decide a verdict: `judge.conclude` does, from what the kernel di
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,7 +71,10 @@ def _prover(options: CheckOptions) -> Prover:
 def _cache_folder(options: CheckOptions) -> Path | None:
     if not options.use_cache:
         return None
-    return options.cache if options.cache is not None else Path(".cache") / "cachet-verify"
+    if options.cache is not None:
+        return options.cache
+    root = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(root) if root else Path.home() / ".cache") / "cachet-verify"
 
 
 @dataclass(frozen=True, slots=True)

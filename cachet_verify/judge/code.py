@@ -61,6 +61,57 @@ document(
     "Look for requirements that exclude each other.",
 )
 document(
+    "run.argument",
+    "An argument of `run` is not of the form NAME=VALUE, or does not fit the function: a size is a natural "
+    "number, a buffer is a list with one value for each cell, `seed` chooses the random inputs.",
+    "matmul needs a value for K",
+    "Give `M=4` for sizes, `a=1.0,2.0` for buffers, and `seed=1` for other random inputs.",
+)
+document(
+    "run.name",
+    "`run` was asked for a program that the file does not have.",
+    "first.cachet has no program main to run",
+    "Use one of the names the message lists, or define `fn main () = …`.",
+)
+document(
+    "run.generic",
+    "A function that is generic in a semiring has words only at an instance.",
+    "matmul is generic: it has words only at an instance",
+    "Run a schedule bound by `@(S = PlusTimes f32)`, or a function that calls it so.",
+)
+document(
+    "run.requirement",
+    "The sizes given do not meet what the function requires.",
+    "exact requires N % 8 == 0",
+    "Choose sizes that meet the requirement.",
+)
+document(
+    "run.not-supported",
+    "The function uses a construct that has no meaning yet.",
+    "rows uses a schedule on a device, which is not supported yet",
+    "Run another function; `check` says of each item whether it is supported.",
+)
+for _kind, _what in (
+    ("block", "a block has no size above 0"),
+    ("bounds", "an access is outside its buffer"),
+    ("device", "a device's arithmetic is not known to the interpreter"),
+    ("division", "an integer is divided by zero"),
+    ("operation", "an operation is not known to the interpreter"),
+    ("race", "two iterations of a grid touch one cell, and one of them writes it"),
+    ("read-only", "a buffer that is only read is written"),
+    ("requires", "what a program requires does not hold"),
+    ("scope", "a name is used outside the block that declares it"),
+    ("size", "a buffer has a negative size, or not the size that was lent"),
+    ("unspecified", "a word that was never written is printed or stored to an output"),
+    ("window", "an iteration of a grid writes outside its window"),
+):
+    document(
+        f"run.{_kind}",
+        f"The interpreter stopped: {_what}. `check` refuses such a program, for all sizes; the run met it at these.",
+        "a[3, 0] is outside [3, 5]" if _kind == "bounds" else _what,
+        "Correct the program at the place the message gives.",
+    )
+document(
     "listing.name",
     "`scheduled` was asked for a name that has no loop nest in the file.",
     "kernels.cachet has no schedule, contraction or function towr with a nest",

@@ -114,6 +114,8 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
         text = "one route proved what a run refutes: the scripts are needed to find out why"
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", text, plan.span))
     first = _reported(unproved, seen)
+    if first is None and seen is not None:
+        return _item(plan, record.Verdict.REFUSED, shown, _seen_only(plan, seen))
     if first is None:
         reason = plan.missing[0].reason if plan.missing else "incomplete"
         verdict = record.Verdict.UNDECIDED
@@ -159,20 +161,32 @@ def _contradicted(plan: Plan, unproved: list[_Open]) -> bool:
     return any(asked.route in ("a", "b") and asked.route not in open_routes for asked in plan.asked)
 
 
+def _with_replay(made: record.Refusal, seen: Replay) -> record.Refusal:
+    """A refusal with the run that shows it."""
+    shown = None
+    if seen.hexes is not None:
+        shown = record.Replay(True, seen.cell, *seen.hexes)
+    elif seen.values is not None:
+        shown = record.Replay(True, seen.cell, *seen.values)
+    elif seen.kind == "fault":
+        shown = record.Replay(True, seen.cell, "", seen.reason or "")
+    text = "\n".join((made.message, *seen.lines()))
+    return replace(made, message=text, counterexample=dict(seen.sizes), replay=shown)
+
+
+def _seen_only(plan: Plan, seen: Replay) -> record.Refusal:
+    """The refusal of what a run refutes though no route could be asked."""
+    if seen.kind == "fault":
+        return _with_replay(refusal("program.not-well-formed", f"could not prove {plan.name} is well formed", plan.span), seen)
+    buffer = seen.cell.partition("[")[0]
+    text = f"could not prove relation {plan.name}: every cell of {buffer} ends with the same word"
+    return _with_replay(refusal("relation.not-proved", text, plan.span), seen)
+
+
 def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
-    lines = [item.asked.sentence(item.obligation)]
-    made = refusal(item.asked.code, lines[0], item.asked.span)
+    made = refusal(item.asked.code, item.asked.sentence(item.obligation), item.asked.span)
     if seen is not None:
-        lines.extend(seen.lines())
-        hexes = seen.hexes
-        shown = None
-        if hexes is not None:
-            shown = record.Replay(True, seen.cell, *hexes)
-        elif seen.values is not None:
-            shown = record.Replay(True, seen.cell, *seen.values)
-        elif seen.kind == "fault":
-            shown = record.Replay(True, seen.cell, "", seen.reason or "")
-        return replace(made, message="\n".join(lines), counterexample=dict(seen.sizes), replay=shown)
+        return _with_replay(made, seen)
     if isinstance(item.verdict, Refuted):
         found = _model(item.obligation, item.verdict)
         unseen = record.Replay(False, "", "", "no run that was tried shows a difference") if item.asked.route in ("a", "b") else None

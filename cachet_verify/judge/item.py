@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from cachet_verify.core.ir import Program
+from cachet_verify.core.ir import Block, Declare, For, Grid, If, Inlined, Print, Program, Stmt
 from cachet_verify.elaborate.item import (
     AdmitItem,
     AssertItem,
@@ -55,17 +55,36 @@ def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
     if item.program is None:
         return _without_program(plan, item, questions)
     program = item.program
-    questions += formed(program, item.span) + layouts_of(program, layouts)
+    questions += formed(without_prints(program) if item.is_host else program, item.span) + layouts_of(program, layouts)
     premises = premises_of(program)
     return replace(
         plan, asked=questions.asked, missing=questions.missing, program=program, premises=premises, requires=program.requires
     )
 
 
+def without_prints(program: Program) -> Program:
+    """The program with every printed value put into a local of its own instead: its accesses stay."""
+    count = 0
+
+    def walk(block: Block) -> Block:
+        return Block(tuple(quiet(stmt) for stmt in block.body))
+
+    def quiet(stmt: Stmt) -> Stmt:
+        nonlocal count
+        if isinstance(stmt, Print):
+            count += 1
+            return Declare(f"printed!{count}", "printed", init=stmt.value, span=stmt.span)
+        if isinstance(stmt, If):
+            return replace(stmt, then=walk(stmt.then), orelse=walk(stmt.orelse))
+        if isinstance(stmt, (For, Grid, Inlined)):
+            return replace(stmt, body=walk(stmt.body))
+        return walk(stmt) if isinstance(stmt, Block) else stmt
+
+    return replace(program, body=walk(program.body))
+
+
 def _without_program(plan: Plan, item: ProgramItem, questions: Questions) -> Plan:
-    """Host code is checked call by call; anything else without a program is undecided."""
-    if item.is_host and not item.waits_for:
-        return replace(plan, asked=questions.asked, missing=questions.missing)
+    """An item without a program is undecided, whatever else is said of it."""
     if item.waits_for:
         reason = f"rests on {', '.join(item.waits_for)}, which is not proved"
         return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=reason))
