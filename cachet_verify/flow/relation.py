@@ -147,8 +147,7 @@ def _walk_cell(
         visited.add((met, at))
         steps += 1
         trace.seen.setdefault(met, []).append((*sizes, *at))
-        value = node_value(left.side.families, met[0])
-        for place in range(len(value.args) if isinstance(value, Op) else 0):
+        for place in range(_operands(left.side, right.side, met)):
             waiting.append(
                 (
                     left.operand(met[0], place, (*sizes, *ours[1])),
@@ -156,6 +155,14 @@ def _walk_cell(
                 )
             )
     return why
+
+
+def _operands(left: Side, right: Side, met: Pair) -> int:
+    """How many operands to go on to: none below two operations that differ, which the kernel refuses to relate."""
+    first, second = node_value(left.families, met[0]), node_value(right.families, met[1])
+    if not isinstance(first, Op) or not isinstance(second, Op) or (first.name, first.elem) != (second.name, second.elem):
+        return 0
+    return min(len(first.args), len(second.args))
 
 
 def _meet(

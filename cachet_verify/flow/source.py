@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from cachet_verify.core.family import Access, Counter, Families, Family, accesses
 from cachet_verify.core.index import (
@@ -19,17 +20,21 @@ from cachet_verify.core.index import (
     TRUE,
     ZERO,
     Compare,
+    Const,
     Formula,
     Index,
     Substitution,
     Var,
+    add,
     all_equal,
-    ceil_div,
     conj,
     conjuncts,
+    div,
     le,
     lt,
     minimum,
+    mul,
+    negate,
     sub,
     substitute,
     substitute_formula,
@@ -209,23 +214,34 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
 
 
 def _last(writer: Family, counter: Counter, at: Substitution) -> Index | None:
-    """The last iteration of a loop, given the counters outside it."""
+    """The last iteration of a loop, given the counters outside it: the least of its bounds, guards included."""
+    inner = {other.name: substitute(other.low, at) for other in writer.counters if other.name not in at and other.name != counter.name}
+    found: dict[Index, None] = {}
     if counter.high is not None:
-        return substitute(sub(counter.high, ONE), at)
-    blocks: Index | None = None
+        found[substitute(sub(counter.high, ONE), at)] = None
     for part in writer.domain:
-        parts = _block_bound(part, counter.name)
-        if parts is not None:
-            count = ceil_div(parts[1], parts[0])
-            blocks = count if blocks is None else minimum(blocks, count)
-    return None if blocks is None else substitute(sub(blocks, ONE), at)
+        bound = _upper_bound(part, counter.name, at, inner)
+        if bound is not None:
+            found[bound] = None
+    return reduce(minimum, found) if found else None
 
 
-def _block_bound(part: Formula, name: str) -> tuple[Index, Index] | None:
-    """From `low + size * g < high`, the size and `high - low`."""
-    if not isinstance(part, Compare) or part.relation != "<" or name in variables(part.right):
+def _upper_bound(part: Formula, name: str, at: Substitution, inner: Substitution) -> Index | None:
+    """The largest value a counter can have under one constraint, the counters inside it at their first iteration."""
+    if not isinstance(part, Compare) or part.relation not in ("<", "<=", "=="):
         return None
-    parts = split_linear(part.left, frozenset({name}))
+    over = substitute(sub(part.left, part.right), at)
+    unknown = frozenset({name, *inner})
+    parts = split_linear(over, unknown)
     if parts is None or name not in parts[0]:
         return None
-    return parts[0][name], sub(part.right, parts[1])
+    scale = parts[0][name]
+    if isinstance(scale, Const) and scale.value < 0:
+        if part.relation != "==":
+            return None
+        scale, parts = Const(-scale.value), ({key: negate(value) for key, value in parts[0].items()}, negate(parts[1]))
+    rest = [mul(weight, substitute(inner[other], inner)) for other, weight in parts[0].items() if other != name]
+    room = sub(ZERO, add(parts[1], *rest))
+    if variables(room) & unknown:
+        return None
+    return div(sub(room, ONE) if part.relation == "<" else room, scale)
