@@ -21,6 +21,7 @@ SOLVERS = ("z3", "cvc5")
 _AHEAD = 3  # queries sent to a process beyond the one it works on
 _START_SECONDS = 60.0
 _STARTS = 3  # failed starts in a row after which a solver is given up
+_Z3_MEMORY_EXIT = 101  # how Z3 leaves when the system gives it no more memory
 _CVC5_SHARE = 20  # Z3 counts about twenty times as many units a second as cvc5
 
 
@@ -205,7 +206,8 @@ class Pool:
 
     def _cause(self, slot: _Slot, code: int) -> Literal["memory", "killed", "solver-error"]:
         """Why a process ended by itself, as far as can be told from outside."""
-        if slot.process.peak_kilobytes * 2 > self.limits.megabytes * 1024:
+        words = slot.process.last_words.lower()
+        if code == _Z3_MEMORY_EXIT or "bad_alloc" in words or "memory" in words:
             return "memory"
         deaths = (signal.SIGKILL, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU, signal.SIGHUP)
         return "killed" if -code in deaths else "solver-error"

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _CHUNK = 1 << 16
+_LAST_WORDS = 2000  # bytes of standard error kept when a process ends
 
 # A solver makes and drops megabytes per query; keeping them costs less than mapping them again.
 _ALLOCATOR = {
@@ -31,12 +32,12 @@ class SolverProcess:
 
     def __init__(self, solver: str, megabytes: int) -> None:
         command = [sys.executable, "-P", str(_PROGRAM), solver, str(megabytes)]
-        self.solver = solver
+        self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.errors,
             bufsize=0,
             env={**os.environ, **_ALLOCATOR},
         )
@@ -48,7 +49,7 @@ class SolverProcess:
         self.unsent = bytearray()
         self.unread = bytearray()
         self.is_open = True
-        self.peak_kilobytes = 0
+        self.last_words = ""
 
     def send(self, message: dict[str, Any]) -> None:
         """Queue a message and send what the pipe takes now."""
@@ -90,13 +91,14 @@ class SolverProcess:
             yield json.loads(body)
 
     def close(self) -> int:
-        """Kill the process if it runs, collect it, and give its exit code (negative for a signal)."""
+        """Kill the process if it runs, collect it and its last words; give its exit code (negative for a signal)."""
         self.is_open = False
-        if self.process.returncode is None:
-            os.kill(self.process.pid, signal.SIGKILL)  # not collected yet, so the number is still its own
-            _, status, usage = os.wait4(self.process.pid, 0)
-            self.process.returncode = os.waitstatus_to_exitcode(status)
-            self.peak_kilobytes = usage.ru_maxrss
+        if not self.errors.closed:
+            self.process.kill()
+            self.process.wait()
+            self.errors.seek(max(0, self.errors.seek(0, os.SEEK_END) - _LAST_WORDS))
+            self.last_words = self.errors.read().decode(errors="replace")
+            self.errors.close()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 pipe.close()

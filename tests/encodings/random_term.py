@@ -19,9 +19,7 @@ def _bigger(terms: st.SearchStrategy[Index]) -> st.SearchStrategy[Index]:
     )
 
 
-TERMS: st.SearchStrategy[Index] = st.recursive(
-    st.one_of(st.sampled_from(NAMES).map(index.Var), INTEGERS.map(index.Const)), _bigger, max_leaves=6
-)
+TERMS: st.SearchStrategy[Index] = st.recursive(st.one_of(st.sampled_from(NAMES).map(index.Var), INTEGERS.map(index.Const)), _bigger, max_leaves=6)
 COMPARISONS = st.builds(index.Compare, st.sampled_from(("==", "!=", "<=", "<")), TERMS, TERMS)
 
 
@@ -30,9 +28,7 @@ def _joined(formulas: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     return st.one_of(st.builds(index.Not, formulas), st.builds(index.And, several), st.builds(index.Or, several))
 
 
-FORMULAS: st.SearchStrategy[Formula] = st.recursive(
-    st.one_of(COMPARISONS, COMPARISONS, st.booleans().map(index.Truth)), _joined, max_leaves=4
-)
+FORMULAS: st.SearchStrategy[Formula] = st.recursive(st.one_of(COMPARISONS, COMPARISONS, st.booleans().map(index.Truth)), _joined, max_leaves=4)
 VALUATIONS = st.fixed_dictionaries(dict.fromkeys(NAMES, INTEGERS))
 
 

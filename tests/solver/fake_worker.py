@@ -9,6 +9,7 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Callable
 
 
 def write(message: object) -> None:
@@ -17,35 +18,52 @@ def write(message: object) -> None:
     sys.stdout.buffer.flush()
 
 
+def hang() -> None:
+    time.sleep(1000)
+
+
+def eat() -> None:
+    sys.stderr.write("terminate called after throwing an instance of 'std::bad_alloc'")
+    sys.stderr.flush()
+    os.abort()
+
+
+def speak_garbage() -> None:
+    sys.stdout.buffer.write(b"\0\0\0\3{{{")
+    sys.stdout.buffer.flush()
+    hang()
+
+
+def speak_a_list() -> None:
+    write([1, 2])
+    hang()
+
+
+ACTS: dict[str, Callable[[], None]] = {
+    "hang": hang,
+    "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "exit": lambda: os._exit(0),
+    "exit as Z3 does": lambda: os._exit(101),
+    "eat": eat,
+    "garbage": speak_garbage,
+    "list": speak_a_list,
+}
+LIES: dict[str, tuple[str, object]] = {
+    "other digest": ("digest", "0" * 64),
+    "other id": ("id", -1),
+    "maybe": ("answer", "maybe"),
+    "no model": ("answer", "sat"),
+}
+
+
 def misbehave(script: str, answer: dict[str, object]) -> None:
     """Change an answer, or do something else than answering."""
-    if "hang" in script:
-        time.sleep(1000)
-    elif "crash" in script:
-        os.kill(os.getpid(), signal.SIGSEGV)
-    elif "killed" in script:
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif "exit" in script:
-        os._exit(0)
-    elif "eat" in script:
-        eaten = bytearray(80 << 20)
-        eaten[:: 1 << 12] = b"x" * len(eaten[:: 1 << 12])
-        os.abort()
-    elif "garbage" in script:
-        sys.stdout.buffer.write(b"\0\0\0\3{{{")
-        sys.stdout.buffer.flush()
-        time.sleep(1000)
-    elif "other digest" in script:
-        answer["digest"] = "0" * 64
-    elif "other id" in script:
-        answer["id"] = -1
-    elif "maybe" in script:
-        answer["answer"] = "maybe"
-    elif "no model" in script:
-        answer["answer"] = "sat"
-    elif "list" in script:
-        write([1, 2])
-        time.sleep(1000)
+    if script in ACTS:
+        ACTS[script]()
+    if script in LIES:
+        name, value = LIES[script]
+        answer[name] = value
 
 
 def main() -> None:

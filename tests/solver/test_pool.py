@@ -52,6 +52,7 @@ GOOD = ("unsat", "")
         ("killed", "killed"),
         ("exit", "solver-error"),
         ("eat", "memory"),
+        ("exit as Z3 does", "memory"),
         ("garbage", "solver-error"),
         ("other digest", "solver-error"),
         ("other id", "solver-error"),
