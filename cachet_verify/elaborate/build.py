@@ -52,9 +52,11 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
     except UnsupportedError as error:
         item = replace(item, arguments=_arguments(decl, unit), unsupported=(error.unsupported,))
     failed = item.failed or len(unit.problems.found) > known
-    incomplete = failed or item.unsupported
+    unsupported = tuple(dict.fromkeys((*item.unsupported, *context.unsupported)))
+    incomplete = failed or unsupported or context.gaps
     return replace(
         item,
+        unsupported=unsupported,
         program=None if incomplete else item.program,
         conditions=tuple(context.conditions),
         calls=tuple(context.calls),

@@ -15,7 +15,7 @@ from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, 
 from cachet_verify.core.spell import spell, spell_formula
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
 from cachet_verify.elaborate.item import Argument, CallSite, Entry, Overlap, ProgramItem, ScheduleItem
-from cachet_verify.elaborate.problem import StopError, UnsupportedError
+from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, PoisonEntity, Scope, SideCondition, ValueType
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression, same_term
@@ -68,7 +68,7 @@ def elaborate_call(body: Statements, expr: ast.Apply, scope: Scope, found: list[
     context.calls.append(CallSite(name, source_text(expr), roots, tuple(call.needs), overlaps, expr.span))
     context.rests_on.append(name)
     if overlaps:
-        raise UnsupportedError("a call that lends one buffer twice", expr.span)
+        raise IncompleteError(name)
     _inline(call, entry, found)
 
 
@@ -99,7 +99,7 @@ def _callee(body: Statements, entry: Entry, expr: ast.Apply, scope: Scope) -> tu
     program = item.program
     if isinstance(item, ProgramItem) and item.waits_for and program is None:
         context.waits_for.extend(item.waits_for)
-        raise UnsupportedError(f"a call of `{entry.name}`, whose schedules are not applied yet", expr.span)
+        raise IncompleteError(entry.name)
     if program is None:
         raise UnsupportedError(f"a call of `{entry.name}`, which has no meaning yet", expr.span)
     program = _bound(body, program, expr, scope)
@@ -255,7 +255,7 @@ def _inline(call: _Call, entry: Entry, found: list[Stmt]) -> None:
         applied = context.unit.applied(entry.name)
         if applied is None:
             context.waits_for.append(entry.name)
-            raise UnsupportedError(f"a call of `{entry.name}`, whose steps are not applied yet", call.expr.span)
+            raise IncompleteError(entry.name)
         program = applied
     names = {binder: context.fresh.take(binder) for binder in binders(program.body)}
     passed = {name: entity.name for name, entity in call.buffers.items()}

@@ -13,7 +13,7 @@ from cachet_verify.core.index import TRUE, Formula
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Note
 from cachet_verify.elaborate.item import CallSite, Entry, Implementation, ProgramItem, ScheduleItem
-from cachet_verify.elaborate.problem import Problems, StopError
+from cachet_verify.elaborate.problem import Problems, StopError, Unsupported
 from cachet_verify.elaborate.scope import FreshNames, Scope, SideCondition
 from cachet_verify.source import Span
 
@@ -65,6 +65,9 @@ class Context:
     rests_on: list[str] = field(default_factory=list)
     waits_for: list[str] = field(default_factory=list)
     host: list[Span | None] = field(default_factory=list)
+    unsupported: list[Unsupported] = field(default_factory=list)
+    gaps: list[Span | None] = field(default_factory=list)
+    """Where a statement is left out of the body, which is then no program."""
 
     def require(self, scope: Scope, goal: Formula, text: str, span: Span | None) -> None:
         """Note a side condition, unless it is plainly true."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import Const, Index
 from cachet_verify.core.ir import Declare, Stmt
-from cachet_verify.elaborate.header import elaborate_shape
+from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
 from cachet_verify.elaborate.term import check_natural, elaborate_index, is_index_expression
@@ -29,11 +29,17 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     """Add the declaration of a local; give the scope of what follows it."""
     if _is_index(statement, scope):
         return _bind_index(body, statement, scope)
-    kind, shape, is_array = _declared_type(body, statement, scope)
     context = body.context
+    allocated = _allocated(statement)
+    if allocated is not None:
+        return _allocate(body, statement, allocated, scope, found)
+    kind, shape, is_array = _declared_type(body, statement, scope)
+    layout = elaborate_layout(statement.storage, len(shape), scope, context) if statement.storage is not None else None
+    if statement.storage is not None:
+        check_level(statement.storage.level, statement.span, context)
     name = context.fresh.take(statement.name)
     mutable = isinstance(statement, ast.Var)
-    entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local")
+    entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local", layout)
     value = statement.value
     if value is None:
         found.append(Declare(name, kind.elem, shape, kind.width, None, mutable, None, statement.span))
@@ -44,6 +50,23 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
         word = body.top(value, kind, Place(scope, lane, found))
         found.append(Declare(name, kind.elem, (), kind.width, word, mutable, end_lanes(context, lane, value.span), statement.span))
     return scope.bind(statement.name, entity)
+
+
+def _allocated(statement: ast.Let | ast.Var) -> ast.ArrayType | None:
+    """The array that `alloc [f32; 32, 32]` asks for; None for any other value."""
+    value = statement.value
+    if isinstance(value, ast.Apply) and value.function == ast.Name("alloc") and len(value.args) == 1 and isinstance(value.args[0], ast.ArrayType):
+        return value.args[0]
+    return None
+
+
+def _allocate(body: Statements, statement: ast.Let | ast.Var, array: ast.ArrayType, scope: Scope, found: list[Stmt]) -> Scope:
+    """Memory of one's own: written by `store`, its words unspecified until then."""
+    kind = vector_type(body, array.element, scope)
+    shape = elaborate_shape(array.dims, scope, body.context)
+    name = body.context.fresh.take(statement.name)
+    found.append(Declare(name, kind.elem, shape, kind.width, None, True, None, statement.span))
+    return scope.bind(statement.name, BufferEntity(name, kind.elem, shape, kind.width, True, True, name, "allocated"))
 
 
 def _is_index(statement: ast.Let | ast.Var, scope: Scope) -> bool:

@@ -49,13 +49,19 @@ class Module:
     files: tuple[str, ...]
 
 
-def elaborate(loaded: LoadedFile, applied: Mapping[str, Program] | None = None, symbolic: Iterable[str] = ()) -> Module:
+def elaborate(
+    loaded: LoadedFile,
+    applied: Mapping[str, Program] | None = None,
+    symbolic: Iterable[str] = (),
+    values: Mapping[str, int] | None = None,
+) -> Module:
     """The module of a file. Raises CachetError with every diagnostic.
 
     `applied` gives the programs of schedules whose steps are applied, by name, for the functions
     that call them. `symbolic` names constants of the file to leave open: they become sizes.
+    `values` gives constants of the file another value.
     """
-    world = World(loaded, (build_program, build_schedule), frozenset(symbolic), applied or {})
+    world = World(loaded, (build_program, build_schedule), frozenset(symbolic), applied or {}, values)
     builder = _ModuleBuilder(world)
     module = builder.build()
     if world.problems.found:

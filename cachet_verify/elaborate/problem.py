@@ -32,6 +32,10 @@ class UnsupportedError(Exception):
         super().__init__(construct)
 
 
+class IncompleteError(Exception):
+    """A call cannot be put in place, for a reason noted elsewhere; the item that holds it gets no program."""
+
+
 @dataclass(slots=True)
 class Problems:
     """The diagnostics of a run, in the order found, each once."""

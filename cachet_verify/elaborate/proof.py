@@ -58,7 +58,7 @@ def build_family(unit: Unit, name: str, family: ast.Family, of: ast.Expr) -> Fam
     context = Context(unit, unit.problems)
     if family.names:
         for known in family.names:
-            if unit.constant(known, family.span) is None:
+            if not _is_constant(unit, known):
                 raise context.unknown(known, family.span)
         choices = tuple(tuple(_number(item, context) for item in choice) for choice in family.choices)
         return FamilyItem(name, source_text(of), family.names, choices, conj(()), family.span)
@@ -66,11 +66,16 @@ def build_family(unit: Unit, name: str, family: ast.Family, of: ast.Expr) -> Fam
     names: list[str] = []
     for condition in family.conditions:
         for item in _names(condition):
-            if item not in names and unit.constant(item, family.span) is not None:
+            if item not in names and _is_constant(unit, item):
                 names.append(item)
                 scope = scope.bind(item, IndexEntity(Var(item)))
     formula = conj(elaborate_condition(condition, scope, context) for condition in family.conditions)
     return FamilyItem(name, source_text(of), tuple(names), None, formula, family.span)
+
+
+def _is_constant(unit: Unit, name: str) -> bool:
+    entry = unit.find(name)
+    return entry is not None and isinstance(entry.declaration, ast.Const)
 
 
 def _number(expr: ast.Expr, context: Context) -> int:

@@ -34,7 +34,7 @@ from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.call import elaborate_call
 from cachet_verify.elaborate.header import check_level
 from cachet_verify.elaborate.local import declare_local
-from cachet_verify.elaborate.problem import StopError, UnsupportedError
+from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.term import difference, elaborate_condition, elaborate_index, is_index_expression
 from cachet_verify.elaborate.value import Place, Values
@@ -53,7 +53,10 @@ class Statements(Values):
         for statement in body:
             try:
                 scope = self.statement(statement, scope, found)
-            except StopError:
+            except (StopError, UnsupportedError, IncompleteError) as error:
+                self.context.gaps.append(statement.span)
+                if isinstance(error, UnsupportedError):
+                    self.context.unsupported.append(error.unsupported)
                 if isinstance(statement, (ast.Let, ast.Var, ast.Lease, ast.View)):
                     scope = scope.bind(statement.name, PoisonEntity())
         return Block(tuple(found))

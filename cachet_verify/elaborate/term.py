@@ -265,7 +265,7 @@ def same_term(left: Index, right: Index) -> bool:
 
 def difference(high: Index, low: Index) -> Index:
     """`high - low`, with the parts that both sums share left out."""
-    left = list(high.terms) if isinstance(high, Sum) else [high]
+    left: list[Index] = list(high.terms) if isinstance(high, Sum) else [high]
     right: list[Index] = []
     for part in low.terms if isinstance(low, Sum) else (low,):
         if part in left:

@@ -30,12 +30,16 @@ Builders = tuple[Callable[["Unit", Entry], ProgramItem], Callable[["Unit", Entry
 
 
 class World:
-    """All files of a run. `symbolic` are constants left open, as sizes; `applied` the programs of applied schedules."""
+    """All files of a run. `symbolic` are constants left open, as sizes; `applied` the programs of applied schedules.
 
-    def __init__(self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program]) -> None:
+    `values` are constants of the root file that have another value in this run.
+    """
+
+    def __init__(self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program], values: Mapping[str, int] | None = None) -> None:
         self.problems = Problems()
         self.applied = applied
         self.symbolic = symbolic
+        self.values = values or {}
         self.builders = builders
         self.units: dict[str, Unit] = {}
         for loaded in root.files():
@@ -57,8 +61,8 @@ class World:
                     )
                     continue
                 key = (" ".join(interface), " ".join(target))
-                if key in found:
-                    self.problems.report("elaborate.name.duplicate", f"`{key[1]}` implements `{key[0]}` twice", decl.span)
+                if key in found and _computes(found[key][0]) != _computes(decl):
+                    self.problems.report("elaborate.name.duplicate", f"`{key[1]}` implements `{key[0]}` twice, in different ways", decl.span)
                 found.setdefault(key, (decl, unit))
         return found
 
@@ -147,6 +151,8 @@ class Unit:
         entry = self.find(name)
         if entry is None or (name in self.world.symbolic and entry.path == self.world.root.loaded.path):
             return None
+        if name in self.world.values and entry.path == self.world.root.loaded.path:
+            return self.world.values[name]
         if isinstance(entry.declaration, ast.SynthConst):
             raise UnsupportedError("`synth const`", span)
         if not isinstance(entry.declaration, ast.Const) or not _is_integer(entry.declaration):
@@ -258,6 +264,11 @@ def declared_names(decl: ast.Declaration) -> tuple[str, ...]:
         return ()
     name = getattr(decl, "name", None)
     return (name,) if isinstance(name, str) else ()
+
+
+def _computes(decl: ast.Impl) -> tuple[ast.Const | ast.Fn, ...]:
+    """What an implementation computes: its laws left out."""
+    return tuple(member for member in decl.members if not isinstance(member, ast.Law))
 
 
 def _may_repeat(one: ast.Declaration, other: ast.Declaration) -> bool:
