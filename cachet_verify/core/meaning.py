@@ -44,7 +44,7 @@ __all__ = ["BudgetError", "Cells", "Executable", "MeaningError", "arithmetic_of"
 Action = Callable[[], None]
 Evaluation = Callable[[], "int | None"]
 
-CELLS_PER_UPDATE = 64
+CELLS_PER_UPDATE = 1024
 """Setting up so many cells without a word, or copying them, counts as one update in a budget."""
 
 ARITHMETICS: Mapping[str, Arithmetic] = {IEEE.name: IEEE, FLUSH.name: FLUSH}

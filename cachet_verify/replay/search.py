@@ -19,7 +19,10 @@ from cachet_verify.replay.size import Sizes, SizeSearch
 from cachet_verify.replay.trial import Contest, fault_replay
 
 UPDATES = 80_000
-"""The default budget: updates executed and cells set up, for the search and again for minimising."""
+"""The default budget of a search, in updates executed and words set up."""
+
+_MINIMISING = 4
+"""Minimising may use this many times the budget of the search."""
 
 Trial = Callable[[Mapping[str, int]], "Replay | None"]
 
@@ -87,7 +90,7 @@ def _search(sizes: SizeSearch, trial: Trial, budget: Budget, updates: int) -> Re
                 return None
             continue
         if found is not None:
-            budget.left = updates
+            budget.left = _MINIMISING * updates
             return _minimise(found, candidate, sizes, trial)
     return None
 

@@ -23,6 +23,7 @@ ARROWS: dict[str, set[str]] = {
     "elaborate": TEXT | {"resource_path", "syntax", "core"},
     "rewrite": TEXT | {"syntax", "elaborate", "core", "kernel"},
     "flow": TEXT | {"core", "kernel"},
+    "replay": {"source", "core"},
     "encodings": {"core", "kernel"},
     "solver": {"core", "kernel", "encodings"},
     "report": TEXT | {"version"},
