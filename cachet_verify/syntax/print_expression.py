@@ -6,6 +6,7 @@ Must not lay out anything but expressions, and not break lines except for `let` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -24,10 +25,17 @@ _LEVEL_OF: Final = {
     "/": MULTIPLY,
     "%": MULTIPLY,
 }
+FOLLOWING_WORDS: Final = frozenset(
+    "over at from to by of where writes requires produces scratch working_set movement invariant family".split()
+)
+"""Words that may follow an expression; an argument that starts with one stands in parentheses."""
+
 _QUOTED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
 # Where text follows on the same line, OR is asked for: a form that reaches as far right as it can then stands in
 # parentheses, which also end a block inside it.
+
+_FIRST_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_']*")
 
 Printer = Callable[[Any, int], str]
 
@@ -44,6 +52,13 @@ def expression(node: ex.Expr, level: int = ANY, indent: int = 0) -> str:
         own = NOT if node.operator == "not" else UNARY
     text = printer(node, indent)
     return f"({text})" if own < level else text
+
+
+def argument(node: ex.Expr, indent: int = 0, words: frozenset[str] = FOLLOWING_WORDS) -> str:
+    """Return an argument, in parentheses when its first word could be taken for one of `words`."""
+    text = expression(node, POSTFIX, indent)
+    start = _FIRST_WORD.match(text)
+    return f"({text})" if start is not None and start[0] in words else text
 
 
 def listed(nodes: Iterable[ex.Expr], indent: int = 0) -> str:
@@ -125,7 +140,7 @@ def _apply(node: ex.Apply, indent: int) -> str:
     parts = [expression(node.function, POSTFIX, indent)]
     if node.implicit:
         parts.append(implicits(node.implicit, indent))
-    parts.extend(expression(arg, POSTFIX, indent) for arg in node.args)
+    parts.extend(argument(arg, indent) for arg in node.args)
     return " ".join(parts)
 
 
@@ -174,8 +189,8 @@ def _sum(node: ex.Sum, indent: int) -> str:
 def _monoid(node: ex.Expr, indent: int) -> str:
     """Return a monoid; its arguments may stand beside it."""
     if isinstance(node, ex.Apply) and not node.implicit:
-        return " ".join(expression(part, POSTFIX, indent) for part in (node.function, *node.args))
-    return expression(node, POSTFIX, indent)
+        return " ".join(argument(part, indent) for part in (node.function, *node.args))
+    return argument(node, indent)
 
 
 def _reduce(node: ex.Reduce, indent: int) -> str:

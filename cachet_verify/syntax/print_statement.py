@@ -17,6 +17,7 @@ from cachet_verify.syntax.print_expression import (
     OR,
     POSTFIX,
     STEP,
+    argument,
     domain,
     expression,
     listed,
@@ -25,6 +26,8 @@ from cachet_verify.syntax.print_expression import (
 )
 
 Lines = list[str]
+
+_CLAUSE_WORDS = frozenset(sc.CLAUSE_WORDS)
 
 
 def body(statements: st.Body, indent: int) -> Lines:
@@ -143,10 +146,10 @@ def step_head(name: str, args: tuple[Any, ...], clauses: tuple[sc.Clause, ...]) 
 
 
 def _step_rest(args: tuple[Any, ...], clauses: tuple[sc.Clause, ...]) -> list[str]:
-    parts = [expression(arg, POSTFIX) for arg in args]
+    parts = [argument(arg, words=_CLAUSE_WORDS) for arg in args]
     for clause in clauses:
         parts.append(clause.word)
-        parts.extend(expression(arg, POSTFIX) for arg in clause.args)
+        parts.extend(argument(arg, words=_CLAUSE_WORDS) for arg in clause.args)
     return parts
 
 

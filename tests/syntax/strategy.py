@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from cachet_verify.syntax import ast
 
 NAMES = st.sampled_from(["a", "b2", "acc'0", "gi", "k", "packA_L2", "S", "Weights", "rows", "lanes", "order"])
+USES = st.one_of(NAMES, st.sampled_from(["over", "at", "from", "to", "by", "of", "where", "family", "into", "ragged"]))
 BINDERS = st.one_of(NAMES, st.sampled_from(["$acc", "$step"]))
 SOME_NAMES = st.lists(NAMES, min_size=1, max_size=3).map(tuple)
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=8)
@@ -24,7 +25,7 @@ def _several(items: st.SearchStrategy) -> st.SearchStrategy:
 
 
 ATOMS = st.one_of(
-    NAMES.map(ast.Name),
+    USES.map(ast.Name),
     NAMES.map(ast.PatternVar),
     st.integers(0, 2**70).map(ast.IntLit),
     st.sampled_from(["0.0", "1.5e-3", "2e10", "3.25"]).map(ast.FloatLit),
