@@ -35,7 +35,9 @@ class World:
     `values` are constants of the root file that have another value in this run.
     """
 
-    def __init__(self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program], values: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program], values: Mapping[str, int] | None = None
+    ) -> None:
         self.problems = Problems()
         self.applied = applied
         self.symbolic = symbolic
@@ -77,6 +79,7 @@ class Unit:
         self.own = self._own()
         self._table: dict[str, Entry] | None = None
         self._constants: dict[str, int | None] = {}
+        self._refused: set[str] = set()
         self._open: list[str] = []
 
     def declared(self, kind: type[_Kind]) -> Iterator[_Kind]:
@@ -163,10 +166,15 @@ class Unit:
         """The value of one of this file's constants. Raises StopError."""
         if decl.name in self._open:
             raise self.problems.stop("elaborate.constant.cycle", f"`{decl.name}` is defined by itself", decl.span)
+        if decl.name in self._refused:
+            raise StopError(decl.name)
         if decl.name not in self._constants:
             self._open.append(decl.name)
             try:
                 self._constants[decl.name] = self._evaluate(decl)
+            except StopError:
+                self._refused.add(decl.name)
+                raise
             finally:
                 self._open.pop()
         return self._constants[decl.name]

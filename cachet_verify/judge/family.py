@@ -11,11 +11,11 @@ from itertools import product
 
 from cachet_verify.core.index import conjuncts
 from cachet_verify.core.ir import Program, Require
-from cachet_verify.elaborate.item import FamilyItem, ScheduleItem
+from cachet_verify.elaborate.item import FamilyItem
 from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
-from cachet_verify.judge.item import not_supported
+from cachet_verify.judge.item import layouts_of, not_supported
 from cachet_verify.judge.plan import Plan, premises_of
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.judge.schedule import apply_schedule, plan_schedule
@@ -39,7 +39,7 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
     last = plan
     for values in members:
         chosen = dict(zip(item.names, values, strict=True))
-        last = _member(module, schedule, item, chosen, routes)
+        last = _member(loaded, item, chosen, routes)
         if last.settled is not None:
             return replace(last, name=item.name, kind="proof")
         questions += Questions(last.asked, last.missing)
@@ -47,14 +47,18 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
     return replace(last, name=item.name, kind="proof", asked=asked, missing=questions.missing, meaning=None, program=None)
 
 
-def _member(module: Module, schedule: ScheduleItem, item: FamilyItem, chosen: dict[str, int], routes: str) -> Plan:
-    constants: dict[str, int | str] = {**module.constants, **chosen}
-    scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
-    if schedule.program is None:
-        raise ValueError("a member needs a program")
-    applied = apply_schedule(schedule.program, schedule.lines, scope)
+def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes: str) -> Plan:
+    """The plan of one member: the file elaborated with these values of the constants."""
     text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
-    return plan_schedule(f"{item.of} at {text}", item.span, applied, routes)
+    module = elaborate(loaded, values=chosen)
+    schedule = module.schedules.get(item.of)
+    if schedule is None or schedule.program is None or schedule.unsupported:
+        return not_supported(Plan(item.name, "proof", item.span), (Unsupported(f"{item.of} at {text}", item.span),))
+    scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name)
+    applied = apply_schedule(schedule.program, schedule.lines, scope)
+    plan = plan_schedule(f"{item.of} at {text}", item.span, applied, routes)
+    more = layouts_of(applied.program, module.layouts)
+    return replace(plan, asked=(*plan.asked, *more.asked), missing=(*plan.missing, *more.missing))
 
 
 def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
@@ -70,7 +74,8 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
     if applied.stopped is not None:
         return replace(plan_schedule(item.name, item.span, applied, "a"), kind="proof")
     final = applied.program
-    questions = formed(start, item.span) + formed(final, item.span) + compared(item.name, start, final, item.span)
+    questions = formed(start, item.span) + formed(final, item.span) + layouts_of(final, module.layouts)
+    questions += compared(item.name, start, final, item.span)
     return replace(
         plan,
         asked=questions.asked,
