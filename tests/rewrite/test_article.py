@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cachet_verify.core.ir import Param, Program
 
+from cachet_verify.core.ir import Param, Program
 from tests.rewrite.drive import apply, proved, refusal, same_words, scope
 from tests.rewrite.nest import GENERIC, MATMUL, scratch
 
@@ -42,7 +42,9 @@ def scheduled(mc: int, mr: int, nc: int, kc: int, order: str = "gk, gj, gi") -> 
 def test_tower(program: Program) -> None:
     applied = apply("block_product (i, j, k) c (16, 4, 8, 16)", program, scope(BLOCK_PRODUCT, schedule="tower"))
     proved(applied, 2)
-    assert [outcome.name for outcome in applied.outcomes] == [f"tower'{n}_{step}" for n, step in enumerate(("zero", "split", "split", "split", "order"))]
+    assert [outcome.name for outcome in applied.outcomes] == [
+        f"tower'{n}_{step}" for n, step in enumerate(("zero", "split", "split", "split", "order"))
+    ]
     assert all(outcome.requires == () for outcome in applied.outcomes)
 
 

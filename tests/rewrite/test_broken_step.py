@@ -145,15 +145,26 @@ def test_definitions_that_say_nothing_a_step_can_do(text: str, code: str) -> Non
 
 
 def test_a_variable_used_twice_stands_for_one_thing() -> None:
-    same = "step fn same (i, j) =\n  from\n    for i in 0 .. $n do\n      for j in 0 .. $n do\n        $body\n  to\n    for j in 0 .. $n do\n      for i in 0 .. $n do\n        $body\n"
-    assert refusal("same (i, j)", MATMUL, scope(same))[0] == "rewrite.no_match"
+    text = """
+step fn same (i, j) =
+  from
+    for i in 0 .. $n do
+      for j in 0 .. $n do
+        $body
+  to
+    for j in 0 .. $n do
+      for i in 0 .. $n do
+        $body
+"""
+    same = scope(text)
+    assert refusal("same (i, j)", MATMUL, same)[0] == "rewrite.no_match"
     square = Program(
         OUTER.name,
         ("M",),
         (reads("x", "M"), reads("y", "M"), out("c", "M", "M")),
         Block((loop("i", "M", loop("j", "M", OUTER.body.body[0].body.body[0].body.body[0])),)),
     )  # type: ignore[union-attr]
-    proved(apply("same (i, j)", square, scope(same)))
+    proved(apply("same (i, j)", square, same))
 
 
 # --- steps of one's own ---

@@ -75,7 +75,7 @@ def test_a_whole_operand_packed_outside_its_blocks() -> None:
         (MATVEC, "zero (i) y\nsplit k by 3 as gk ragged\norder (gk, i)\npack x into packX along gk over x0", scratch("packX", 3)),
         (
             BATCHED,
-            "zero (g, i, j) c\nsplit i by 2 as gi ragged\nsplit k by 2 as gk ragged\norder (g, gk, gi, i, j)\npack a into packA along gi over (a0, a1)",
+            "zero (g, i, j) c\nsplit i by 2 as gi, k by 2 as gk ragged\norder (g, gk, gi, i, j)\npack a into packA along gi over (a0, a1)",
             scratch("packA", 2, 2),
         ),
         (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
 from cachet_verify.core.index import Const, Index, Var, add, substitute
 from cachet_verify.core.ir import Block, Declare, For, Lanes, Load, Program, Stmt, Store
 from cachet_verify.kernel.well_formed import well_formed
-from cachet_verify.rewrite.tile import Tile, tiled
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import find_loop
-
+from cachet_verify.rewrite.tile import Tile, tiled
 from tests.kernel.solve import invalid
 from tests.rewrite.drive import apply, proved, refusal, same_words, scope
 from tests.rewrite.nest import BATCHED, GENERIC, MATMUL, OUTER, TRANSPOSED, fma, loop, scratch
@@ -105,7 +105,9 @@ def test_a_packed_transposed_operand() -> None:
     assert "`b[gj.lo + j, k]` is not read along its last index by j" in message
     packed = TILED.replace("registers", "pack a into packA along gi over (a0, a1)\nregisters")
     assert refusal(packed, TRANSPOSED, scope(buffers=(scratch("packA", "K", 4),)))[0] == "rewrite.no_match"
-    rows_in_lanes = "zero (i, j) c\nsplit i by 4 as gi ragged\nsplit j by 8 as gj ragged\norder (gi, gj, j, i)\nregisters (j, i) into c rows 8 lanes 4 through fma"
+    rows_in_lanes = TILED.replace("order (gi, gj, i, j)", "order (gi, gj, j, i)").replace(
+        "(i, j) into c rows 4 lanes 8", "(j, i) into c rows 8 lanes 4"
+    )
     assert "`c[gi.lo + i, gj.lo + j]` is not read along its last index by i" in refusal(rows_in_lanes, TRANSPOSED)[1]
 
 
