@@ -9,7 +9,7 @@ adversaries: what is published rests on replaying the certificate in a fresh pro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from cachet_verify.core.index import Formula
 from cachet_verify.core.ir import Param, Program, Require
@@ -38,8 +38,9 @@ class WellFormed:
 class Same:
     """From equal words in the parameters, both programs end with equal words in the parameters.
 
-    It is said of programs that are well formed; `computes` asks for that. Scratch parameters are left out: after a call they hold unspecified words. It holds for all
-    sizes that meet the requirements of `after`, which include those of `before`.
+    It is said of programs that are well formed; `computes` asks for that. Scratch parameters are
+    left out: after a call they hold unspecified words. It holds for all sizes that meet the
+    requirements of `after`, which include those of `before`.
     """
 
     before: Program
@@ -90,12 +91,14 @@ class Goal:
     obligations: tuple[Obligation, ...]
     premises: tuple[Claim, ...]
     trust: frozenset[Mark]
-    seal: object = field(repr=False, compare=False, default=None)
+    seal: InitVar[object] = None
+    sealed: object = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Refuse a goal that no rule issued."""
-        if self.seal is not _SEAL:
+    def __post_init__(self, seal: object) -> None:
+        """Refuse a goal that no rule issued, copies with parts replaced included."""
+        if seal is not _SEAL:
             raise ForgedError("a goal is issued by a kernel rule only")
+        object.__setattr__(self, "sealed", seal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,20 @@ class Claim:
     trust: frozenset[Mark]
     proved: tuple[Proved, ...]
     obligations: tuple[Obligation, ...]
-    seal: object = field(repr=False, compare=False, default=None)
+    seal: InitVar[object] = None
+    sealed: object = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Refuse a claim that was not discharged."""
-        if self.seal is not _SEAL:
+    def __post_init__(self, seal: object) -> None:
+        """Refuse a claim that was not discharged, copies with parts replaced included."""
+        if seal is not _SEAL:
             raise ForgedError("a claim is made by discharging a goal only")
+        object.__setattr__(self, "sealed", seal)
+
+
+def _check_sealed(thing: object, kind: type[Goal] | type[Claim]) -> None:
+    """Refuse what is not exactly a goal, or a claim, that this module made."""
+    if type(thing) is not kind or getattr(thing, "sealed", None) is not _SEAL:
+        raise ForgedError(f"this is no {kind.__name__.lower()} that the kernel made")
 
 
 def issue(
@@ -125,6 +136,8 @@ def issue(
 ) -> Goal:
     """Make a goal. For kernel rules only; the architecture test holds every caller to that."""
     claims = tuple(premises)
+    for claim in claims:
+        _check_sealed(claim, Claim)
     marks = frozenset(trust).union(*(claim.trust for claim in claims))
     return Goal(rule, statement, tuple(obligations), claims, marks, _SEAL)
 
@@ -141,8 +154,7 @@ class NotProvedError(Exception):
 
 def discharge(goal: Goal, verdicts: Mapping[str, Verdict]) -> Claim:
     """Make a claim of a goal, given verdicts by obligation digest. Raises NotProvedError."""
-    if goal.seal is not _SEAL:
-        raise ForgedError("a goal is issued by a kernel rule only")
+    _check_sealed(goal, Goal)
     proved: list[Proved] = []
     for obligation in goal.obligations:
         digest = obligation.digest()

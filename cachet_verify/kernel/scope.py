@@ -7,6 +7,7 @@ rewrite can free or capture a name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from cachet_verify.core.family import Families, UnmodelledError, lower
@@ -64,6 +65,10 @@ def bound_names(rule: str, program: Program) -> frozenset[str]:
     return frozenset(scope.bound)
 
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_'.]*")
+"""What a name looks like. Obligations are matched to answers by their text, so a name must not read as a term."""
+
+
 class _Scope:
     """Walks a program with the integers and the buffers that are in scope."""
 
@@ -74,6 +79,8 @@ class _Scope:
 
     def bind(self, *names: str) -> None:
         for name in names:
+            if not _NAME.fullmatch(name):
+                raise RuleError(self.rule, f"{name!r} is no name", name)
             if name in self.bound:
                 raise RuleError(self.rule, f"{name} is bound twice in {self.program}", name)
             self.bound.add(name)
