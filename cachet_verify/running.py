@@ -46,7 +46,7 @@ def _executed(program: Program, sizes: Mapping[str, int], cells: dict[str, Cells
     try:
         Executable(program, WordAlgebra(arithmetic_of(program))).run(sizes, cells, lines.append)
     except MeaningError as error:
-        raise fail(f"run.{error.kind}", str(error), error.span) from error
+        raise fail(f"run.{error.kind}", error.text, error.span) from error
     yield from lines
     for param in program.params:
         if param.mode != "reads" and not param.scratch:

@@ -12,7 +12,9 @@ from cachet_verify.core.index import (
     ONE,
     ZERO,
     Const,
+    Div,
     Index,
+    Mod,
     Product,
     Sum,
     Var,
@@ -77,7 +79,7 @@ def decode(
     for a mixed radix, the largest first, each counter starting at its low.
     """
     solved: dict[str, Index] = {}
-    waiting = list(zip(address, value, strict=True))
+    waiting = _joined(list(zip(address, value, strict=True)))
     for _ in range(len(waiting) + 1):
         left: list[tuple[Index, Index]] = []
         for ours, theirs in waiting:
@@ -94,6 +96,19 @@ def decode(
             break
         waiting = left
     return solved
+
+
+def _joined(equations: list[tuple[Index, Index]]) -> list[tuple[Index, Index]]:
+    """Equations for a quotient and a remainder of one term by one divisor, joined into one for the term."""
+    for place, (ours, theirs) in enumerate(equations):
+        if not isinstance(ours, Div):
+            continue
+        for other, (remainder, left) in enumerate(equations):
+            if remainder == Mod(ours.left, ours.right):
+                whole = (ours.left, add(mul(ours.right, theirs), left))
+                rest = [pair for spot, pair in enumerate(equations) if spot not in (place, other)]
+                return _joined([*rest, whole])
+    return equations
 
 
 def _alike(parts: tuple[dict[str, Index], Index], value: Index, solved: dict[str, Index]) -> bool:

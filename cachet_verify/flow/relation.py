@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from cachet_verify.core.family import accesses
 from cachet_verify.core.index import (
+    Div,
     Formula,
     Index,
+    Mod,
     Product,
     Var,
     conj,
@@ -184,14 +187,22 @@ def _meet(
 
 
 def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
-    """The products of two variables that occur in the domains and cells of the programs."""
+    """Products of two variables: those of the programs' domains and cells, and of their divisors with counters."""
     found: dict[Index, None] = {}
+    divisors: dict[Var, None] = {}
+    counters: dict[str, None] = {}
     for side in sides:
         for member in side.families.members:
-            for item in (*member.domain, *member.cell):
+            counters.update(dict.fromkeys(member.names()))
+            cells = [term for access in accesses(member.value) for term in access.cell]
+            for item in (*member.domain, *member.cell, *cells):
                 for term in subterms(item):
                     if isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var):
                         found[term] = None
+                    elif isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
+                        divisors[term.right] = None
+    for divisor in divisors:
+        found.update(dict.fromkeys(Product(divisor, Var(counter)) for counter in counters))
     return tuple(found)
 
 
