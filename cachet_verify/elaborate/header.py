@@ -63,6 +63,8 @@ def elaborate_header(
         _guarded(builder, param, "out" if param.name in outputs else param.mode, outputs)
     if result is not None and result.name is not None:
         _guarded(builder, ast.Param(result.name, "out", result.storage, span=result.span), "out", outputs)
+    for name, span in outputs.items():
+        context.problems.report("elaborate.contract", f"`{name}` is no parameter, so it cannot be produced", span, "name a `mut` parameter")
     requires = _requires(builder, contract)
     scratch = _scratch(builder, contract)
     for place, made in enumerate(builder.params):
@@ -147,7 +149,7 @@ def _is_natural(param: ast.Param) -> bool:
 # --- parameters --------------------------------------------------------------------------------
 
 
-def _guarded(builder: _Builder, param: ast.Param, mode: str, outputs: set[str]) -> None:
+def _guarded(builder: _Builder, param: ast.Param, mode: str, outputs: dict[str, Span | None]) -> None:
     """Add a parameter; when it is refused its name is poisoned, so that its uses say no more."""
     if any(param.name == made.name for made in builder.arguments):
         builder.context.problems.report("elaborate.name.duplicate", f"two parameters are named `{param.name}`", param.span)
@@ -156,7 +158,7 @@ def _guarded(builder: _Builder, param: ast.Param, mode: str, outputs: set[str]) 
         _add_param(builder, param, mode)
     except StopError:
         builder.scope = builder.scope.bind(param.name, PoisonEntity())
-    outputs.discard(param.name)
+    outputs.pop(param.name, None)
 
 
 def _add_param(builder: _Builder, param: ast.Param, mode: str) -> None:
@@ -227,13 +229,13 @@ def check_level(level: str | None, span: Span | None, context: Context) -> None:
 # --- the contract ------------------------------------------------------------------------------
 
 
-def _produced(context: Context, contract: ast.Contract) -> set[str]:
-    names: set[str] = set()
+def _produced(context: Context, contract: ast.Contract) -> dict[str, Span | None]:
+    names: dict[str, Span | None] = {}
     for expr in contract.produces:
         is_init = isinstance(expr, ast.Apply) and expr.function == ast.Name("Init") and len(expr.args) == 1
         target = expr.args[0] if isinstance(expr, ast.Apply) and is_init else None
         if isinstance(target, ast.Name):
-            names.add(target.name)
+            names[target.name] = target.span
         else:
             context.problems.report("elaborate.contract", "`produces` says which buffer is filled", expr.span, "`produces Init c`")
     return names

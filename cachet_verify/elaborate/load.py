@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cachet_verify.diagnostic import CachetError, Diagnostic
 from cachet_verify.resource_path import find_shipped, shipped_names
 from cachet_verify.source import SourceFile, Span
 from cachet_verify.syntax import ast
+
+if TYPE_CHECKING:
+    from cachet_verify.syntax.parse import Parsed
 
 _SHIPPED = "cachet:"
 _PRELUDE = "prelude"
@@ -92,9 +96,7 @@ class _Loader:
 
     def parse(self, source: SourceFile, path: Path) -> LoadedFile:
         """Parse a text and load what it imports."""
-        from cachet_verify.syntax.parse import parse
-
-        parsed = parse(source)
+        parsed = _parse(source.path, source.text)
         self.diagnostics.extend(parsed.diagnostics)
         imports: list[tuple[ast.Import | None, LoadedFile]] = []
         for decl in parsed.file.declarations:
@@ -127,6 +129,14 @@ class _Loader:
     def fail(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
         """Note a diagnostic."""
         self.diagnostics.append(Diagnostic(code, message, span, hint))
+
+
+@lru_cache(maxsize=64)
+def _parse(path: str, text: str) -> Parsed:
+    """Parse a text once in a process: the prelude and the libraries are the same for every file."""
+    from cachet_verify.syntax.parse import parse
+
+    return parse(SourceFile(path, text))
 
 
 @lru_cache(maxsize=64)

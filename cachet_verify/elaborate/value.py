@@ -218,6 +218,8 @@ class Values:
             raise self.context.stop(
                 "elaborate.type.mismatch", f"a number is not a `{wanted.elem}`", expr.span, f"`{generic}.zero ()` or `{generic}.one ()`"
             )
+        if isinstance(expr, ast.BoolLit):
+            self.expect(BOOL, wanted, expr)
         is_int = isinstance(expr, ast.IntLit)
         if is_int and operation.is_float(wanted.elem):
             raise self.context.stop("elaborate.type.literal", f"`{text}` is an integer, and `{wanted.elem}` is wanted here", expr.span, f"`{text}.0`")

@@ -109,10 +109,7 @@ def test_any_other_body_is_added_after_the_total() -> None:
 
 
 def test_an_epilogue_reads_the_total_from_a_local() -> None:
-    text = (
-        "contraction layer (reads a: [f32; M, K]) (reads x: [f32; K]) -> out y: [f32; M] =\n"
-        "  y[i] = max (sum k. a[i, k] * x[k]) 0.0\n"
-    )
+    text = "contraction layer (reads a: [f32; M, K]) (reads x: [f32; K]) -> out y: [f32; M] =\n  y[i] = max (sum k. a[i, k] * x[k]) 0.0\n"
     step = op("fma", "f32", load("a", "i", "k"), load("x", "k"), Load("acc'0"))
     expected = loop(
         "i",
