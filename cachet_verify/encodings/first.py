@@ -223,9 +223,9 @@ _CASES: dict[type, Callable[[_Translation, Any], Node]] = {
 
 def _symbol(name: str) -> str:
     """The symbol of a variable: its own name, unless a solver may know that one already."""
-    if not name or not all("!" <= char <= "~" and char not in '|\\"' for char in name):
+    if not (name[:1].isalpha() or name[:1] in ("_", "'")) or not all("!" <= char <= "~" and char not in '|\\"' for char in name):
         raise EncodingError(f"not a name that SMT-LIB can quote: {name!r}")
-    if name in _TAKEN or name[0] in ".@" or (name[0].islower() and "." in name) or name[0].isdigit():
+    if name in _TAKEN or (name[0].islower() and "." in name):
         return f"{name} variable"
     return name
 

@@ -114,7 +114,7 @@ def test_a_variable_of_any_name_is_only_a_variable(encode: Encode, name: str) ->
 
 
 @ENCODERS
-@pytest.mark.parametrize("name", ["", "a|b", "a\\b", "|a|", "é", "a b", "quotient 0", "line\nbreak", 'a"b'])
+@pytest.mark.parametrize("name", ["", "a|b", "a\\b", "|a|", "é", "a b", "quotient 0", "line\nbreak", 'a"b', "-5", "5", "+", "<=", ".a", "@a", "(a)x"])
 def test_a_name_that_cannot_be_quoted_is_refused(encode: Encode, name: str) -> None:
     with pytest.raises(EncodingError):
         encode(Obligation("", (), index.le(Const(0), Var(name))))
