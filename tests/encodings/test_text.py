@@ -122,10 +122,11 @@ def test_a_name_that_cannot_be_quoted_is_refused(encode: Encode, name: str) -> N
 
 @ENCODERS
 def test_what_is_no_term_is_refused(encode: Encode) -> None:
-    with pytest.raises(EncodingError):
-        encode(Obligation("", (), index.Compare("<=", "M", Const(0))))  # type: ignore[arg-type]
-    with pytest.raises(EncodingError):
-        encode(Obligation("", (Var("M"),), index.TRUE))  # type: ignore[arg-type]
+    for name, value in (("goal", index.Compare("<=", "M", Const(0))), ("premises", (Var("M"),))):  # type: ignore[arg-type]
+        obligation = Obligation("", (), index.TRUE)
+        object.__setattr__(obligation, name, value)
+        with pytest.raises(EncodingError):
+            encode(obligation)
 
 
 @ENCODERS
