@@ -27,7 +27,9 @@ from cachet_verify.core.index import (
     Truth,
     Var,
     conj,
+    conjuncts,
     subterms,
+    variables,
 )
 
 Point = Mapping[str, int]
@@ -100,14 +102,24 @@ class Sizer:
     sizes: tuple[str, ...]
     requires: Callable[..., bool]
     literals: tuple[int, ...]
+    alone: tuple[Callable[..., bool], ...] = ()
 
     def draw(self, chance: random.Random, tries: int = 400) -> dict[str, int] | None:
         """Sizes as a dictionary; None when none of the tries met the requirements."""
         for _ in range(tries):
-            at = {size: self._one(chance) for size in self.sizes}
+            at = {size: self._fitting(place, chance) for place, size in enumerate(self.sizes)}
             if self.requires(*(at[size] for size in self.sizes)):
                 return at
         return None
+
+    def _fitting(self, place: int, chance: random.Random) -> int:
+        """A size that meets what is required of it alone, where one comes up soon."""
+        value = self._one(chance)
+        for _ in range(60):
+            if not self.alone or self.alone[place](value):
+                break
+            value = self._one(chance)
+        return value
 
     def _one(self, chance: random.Random) -> int:
         kind = chance.randrange(4)
@@ -123,8 +135,9 @@ def sizer(*sides: Families) -> Sizer:
     """The sizes of programs that are compared, with the requirements of all of them."""
     sizes = tuple(dict.fromkeys(size for side in sides for size in side.program.sizes))
     needs = conj(need.condition for side in sides for need in side.program.requires)
+    alone = tuple(compile_formula((size,), conj(part for part in conjuncts(needs) if variables(part) == {size})) for size in sizes)
     literals = tuple(sorted({value for side in sides for value in constants(side)}))
-    return Sizer(sizes, compile_formula(sizes, needs), literals)
+    return Sizer(sizes, compile_formula(sizes, needs), literals, alone)
 
 
 class Drawer:
