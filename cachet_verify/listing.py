@@ -6,7 +6,7 @@ an item that is not proved has a listing of its nests only on request, and never
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +15,16 @@ from cachet_verify.diagnostic import fail
 from cachet_verify.judge.file import Opened, open_file
 from cachet_verify.judge.schedule import Applied
 from cachet_verify.report.message import ItemRefusedError
-from cachet_verify.report.record import ItemReport, Verdict
+from cachet_verify.report.option import CheckOptions
+from cachet_verify.report.record import ItemReport, Report, Verdict
 from cachet_verify.report.text import item_lines
 
 
-def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bool, shadow: bool) -> str:
-    """The text of `scheduled`. Raises CachetError, ItemRefusedError."""
+Check = Callable[[Sequence[Path], CheckOptions], Report]
+
+
+def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bool, shadow: bool, check: Check) -> str:
+    """The text of `scheduled`; `check` checks the one item. Raises CachetError, ItemRefusedError."""
     opened = open_file(path)
     if shadow:
         raise fail("listing.shadow.not-supported", "a shadow belongs to a regrouped reduction, which is not supported yet")
@@ -29,7 +33,7 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
         if step >= len(nests):
             raise fail("listing.step", f"{name} has {len(nests) - 1} steps", None, f"--step {len(nests) - 1}")
         return _printed(*nests[step])
-    item = _checked(path, name)
+    item = _checked(path, name, check)
     shown = nests if all_steps else nests[-1:]
     text = "\n".join(_printed(heading if all_steps else "", program) for heading, program in shown)
     if item.verdict != Verdict.PROVED:
@@ -63,10 +67,7 @@ def _printed(heading: str, program: Program) -> str:
     return f"{heading}\n{text}\n" if heading else f"{text}\n"
 
 
-def _checked(path: Path, name: str) -> ItemReport:
-    from cachet_verify.report.option import CheckOptions
-    from cachet_verify.session import check
-
+def _checked(path: Path, name: str, check: Check) -> ItemReport:
     report = check([path], CheckOptions(only=(name,)))
     for item in report.items:
         if item.name == name:

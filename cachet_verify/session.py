@@ -46,7 +46,7 @@ def scheduled(path: Path, name: str, step: int | None, all_steps: bool, relate: 
     """The listing of a schedule's function, or of a contraction, with its claim last."""
     from cachet_verify.listing import listing
 
-    return listing(path, name, step, all_steps, relate, shadow)
+    return listing(path, name, step, all_steps, relate, shadow, check)
 
 
 def run(path: Path, name: str | None = None, arguments: Sequence[str] = ()) -> Iterator[str]:

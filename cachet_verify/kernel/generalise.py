@@ -51,16 +51,16 @@ Polynomial = dict[Monomial, int]
 BLOCK_LEMMAS = (
     Obligation(
         "the block lemma",
-        (le(ZERO, Var("B")), lt(Var("u"), Var("v"))),
-        le(add(Product(Var("u"), Var("B")), Var("B")), Product(Var("v"), Var("B"))),
+        (le(ZERO, Var("B")), le(ZERO, Var("w"))),
+        le(add(Product(Var("u"), Var("B")), Var("B")), Product(add(Var("u"), Var("w"), ONE), Var("B"))),
     ),
     Obligation(
         "the monotone lemma",
-        (le(ZERO, Var("B")), le(Var("u"), Var("v"))),
-        le(Product(Var("u"), Var("B")), Product(Var("v"), Var("B"))),
+        (le(ZERO, Var("B")), le(ZERO, Var("w"))),
+        le(Product(Var("u"), Var("B")), Product(add(Var("u"), Var("w")), Var("B"))),
     ),
 )
-"""What the instances are instances of; the tests ask both solvers."""
+"""What the instances are instances of, with `v` as `u + w + 1` and `u + w`; the tests ask both solvers."""
 
 
 def is_nonlinear(obligation: Obligation) -> bool:

@@ -55,7 +55,7 @@ def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
     if isinstance(step, ast.Split):
         return split(program, step, scope)
     if not isinstance(step, ast.Step):
-        raise refuse("not_a_step", "this line does not rewrite the program", step.span)
+        raise refuse("not-a-step", "this line does not rewrite the program", step.span)
     if step.name in _BUILT_IN and step.name not in scope.step_fns:
         return _BUILT_IN[step.name](program, step, scope)
     return apply_library_step(program, step, scope)

@@ -88,12 +88,12 @@ class _Builder:
         if written.startswith("$"):
             piece = self.hole(ast.PatternVar(written[1:], span=span))
             if not isinstance(piece, Called):
-                raise refuse("step_definition", f"{written} is not a name", span)
+                raise refuse("step-definition", f"{written} is not a name", span)
             actual = piece.name
         else:
             actual = self.arguments.names.get(written, written)
         if actual not in self.match.bound and written in self.arguments.names and actual in self.used:
-            raise refuse("name_taken", f"the name {actual} is in use", span, f"call the new loop something else than {actual}")
+            raise refuse("name-taken", f"the name {actual} is in use", span, f"call the new loop something else than {actual}")
         if actual not in self.match.bound or actual in self.bound:
             actual = fresh(actual, self.used)
         self.used |= {actual}
@@ -121,7 +121,7 @@ class _Builder:
     def hole(self, var: ast.PatternVar) -> Matched:
         piece = self.match.holes.get(var.name)
         if piece is None:
-            raise refuse("unbound_hole", f"${var.name} is not matched in `from`", var.span, "use only the `$` variables of `from`")
+            raise refuse("unbound-hole", f"${var.name} is not matched in `from`", var.span, "use only the `$` variables of `from`")
         return piece
 
     # --- holes in place ---
@@ -154,7 +154,7 @@ class _Builder:
         for binding in bindings:
             name = self.original(binding.name)
             if name not in self.match.bound:
-                raise refuse("unbound_hole", f"{binding.name} is not bound by the pattern, so it cannot be replaced", binding.span)
+                raise refuse("unbound-hole", f"{binding.name} is not bound by the pattern, so it cannot be replaced", binding.span)
             found[name] = self.term(binding.value)
         return found
 
@@ -197,14 +197,14 @@ class _Builder:
             return (If(condition, Block(self.body(stmt.then)), Block(self.body(stmt.otherwise)), stmt.span),)
         if isinstance(stmt, ast.Grid):
             return (self.grid(stmt),)
-        raise refuse("step_definition", "a step cannot build this statement", stmt.span)
+        raise refuse("step-definition", "a step cannot build this statement", stmt.span)
 
     def spread(self, expr: ast.Expr) -> tuple[Stmt, ...]:
         """`$body`, `$body[k := e]` as statements."""
         var, by = self.taken_apart(expr)
         piece = self.hole(var)
         if not isinstance(piece, Body):
-            raise refuse("step_definition", f"${var.name} does not stand for statements", var.span)
+            raise refuse("step-definition", f"${var.name} does not stand for statements", var.span)
         change = self.placed_change(var, piece, by)
         return tuple(change.stmt(stmt) for stmt in self.copied(var.name, piece.stmts))
 
@@ -215,7 +215,7 @@ class _Builder:
             by.update(self.rebound(expr.bindings))
             expr = expr.base
         if not isinstance(expr, ast.PatternVar):
-            raise refuse("step_definition", "`[… := …]` stands behind a `$` variable", expr.span)
+            raise refuse("step-definition", "`[… := …]` stands behind a `$` variable", expr.span)
         return expr, by
 
     def declare(self, stmt: ast.Let | ast.Var) -> Declare:
@@ -226,7 +226,7 @@ class _Builder:
         elif value is not None:
             elem = type_of(value, self.types)
         else:
-            raise refuse("step_definition", f"{stmt.name} has no type", stmt.span)
+            raise refuse("step-definition", f"{stmt.name} has no type", stmt.span)
         self.types[name] = elem
         original = self.original(stmt.name)
         self.site = _Site(self.site.scope | {name}, {**self.site.names, original: name})
@@ -234,11 +234,11 @@ class _Builder:
 
     def grid(self, stmt: ast.Grid) -> Grid:
         if stmt.tile is not None or stmt.windows or len(stmt.indices) != 1:
-            raise refuse("step_definition", "a grid in `to` has one index, and its windows are inferred", stmt.span)
+            raise refuse("step-definition", "a grid in `to` has one index, and its windows are inferred", stmt.span)
         index = stmt.indices[0]
         domain = self.domain(index.domain)
         if isinstance(domain, Blocks):
-            raise refuse("grid_over_blocks", f"{index.name} runs over blocks of a ragged split", stmt.span, "split without `ragged`")
+            raise refuse("grid-over-blocks", f"{index.name} runs over blocks of a ragged split", stmt.span, "split without `ragged`")
         name = self.binder(index.name, stmt.span)
         with self.binding(index.name, name):
             return Grid((Axis(name, domain.low, domain.high),), Block(self.body(stmt.body)), None, stmt.device, stmt.span)
@@ -249,7 +249,7 @@ class _Builder:
         if isinstance(domain, ast.PatternVar):
             piece = self.hole(domain)
             if not isinstance(piece, (Range, Blocks)):
-                raise refuse("step_definition", f"${domain.name} does not stand for the bounds of a loop", domain.span)
+                raise refuse("step-definition", f"${domain.name} does not stand for the bounds of a loop", domain.span)
             return self.placed_change(domain, piece, {}).domain(piece)
         low, high = self.term(domain.low), self.term(domain.high)
         return Blocks(low, high, self.term(domain.size)) if isinstance(domain, ast.Blocks) else Range(low, high)
@@ -308,7 +308,7 @@ class _Builder:
                 return piece.name
         if isinstance(expr, ast.Name):
             return expr.name
-        raise refuse("step_definition", "an element type is a name or a `$` variable", expr.span)
+        raise refuse("step-definition", "an element type is a name or a `$` variable", expr.span)
 
     # --- cells and values ---
 
@@ -331,7 +331,7 @@ class _Builder:
         if isinstance(expr, ast.Name):
             original = self.arguments.name(expr.name)
             return self.site.names.get(original, original)
-        raise refuse("step_definition", "a cell is a `$` variable, a buffer or `buffer[…]`", expr.span)
+        raise refuse("step-definition", "a cell is a `$` variable, a buffer or `buffer[…]`", expr.span)
 
     def value(self, expr: ast.Expr) -> Value:
         if isinstance(expr, ast.Load):
@@ -347,10 +347,10 @@ class _Builder:
             return Load(self.buffer(expr), ())
         name, args = operation_of(expr)
         if name is None:
-            raise refuse("step_definition", "a step cannot build this value", expr.span)
+            raise refuse("step-definition", "a step cannot build this value", expr.span)
         built = tuple(self.value(arg) for arg in args)
         if not built:
-            raise refuse("step_definition", f"the type of {name} is not known here", expr.span, "match the value with a `$` variable")
+            raise refuse("step-definition", f"the type of {name} is not known here", expr.span, "match the value with a `$` variable")
         return Op(name, type_of(built[0], self.types), built)
 
     def piece(self, expr: ast.Expr) -> Value:
@@ -363,17 +363,17 @@ class _Builder:
         if isinstance(expr, ast.Index) and isinstance(expr.base, ast.PatternVar) and len(expr.items) == 1:
             total, expr = self.value(expr.items[0]), expr.base
         if not isinstance(expr, ast.PatternVar):
-            raise refuse("step_definition", "`[…]` stands behind a `$` variable that matched the step of a fold", expr.span)
+            raise refuse("step-definition", "`[…]` stands behind a `$` variable that matched the step of a fold", expr.span)
         found = self.hole(expr)
         if isinstance(found, Called):
             return Load(self.site.names.get(found.name, found.name), ())
         if not isinstance(found, Piece):
-            raise refuse("step_definition", f"${expr.name} does not stand for a value", expr.span)
+            raise refuse("step-definition", f"${expr.name} does not stand for a value", expr.span)
         return self.placed_value(expr, found, by, total)
 
     def placed_value(self, var: ast.PatternVar, piece: Piece, by: Mapping[str, Index], total: Value | None) -> Value:
         if total is not None and piece.total is None:
-            raise refuse("step_definition", f"${var.name} is not the step of a fold: it has no running total", var.span)
+            raise refuse("step-definition", f"${var.name} is not the step of a fold: it has no running total", var.span)
         change = self.placed_change(var, piece, by)
         value = change.value(piece.value)
         if piece.total is None:

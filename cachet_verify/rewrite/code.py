@@ -9,7 +9,7 @@ from __future__ import annotations
 from cachet_verify.diagnostic import document
 
 document(
-    "rewrite.unknown_step",
+    "rewrite.unknown-step",
     "A line of a schedule starts with a word that is no built-in step, no step fn and no schedule fn in reach.",
     "schedule s of matmul =\n  hoits (j, k) c",
     'Check the spelling; `import "cachet:steps"` brings the library steps.',
@@ -21,27 +21,27 @@ document(
     "Write the line in the form that the message shows.",
 )
 document(
-    "rewrite.recursive_schedule_fn",
+    "rewrite.recursive-schedule-fn",
     "A schedule fn calls itself, directly or through others, so it would never end.",
     "schedule fn twice k =\n  twice k",
     "Write the steps out; a schedule fn may only call others that do not lead back to it.",
 )
 document(
-    "rewrite.no_loop",
+    "rewrite.no-loop",
     "A step names a loop, or the index of a sum, that the program does not have where the step is applied. Loops are named by their "
     "counters; a split leaves the old name to the innermost loop.",
     "interchange (i, q)",
     "Name one of the loops that the message lists; `scheduled --all-steps` shows the nest before each step.",
 )
 document(
-    "rewrite.no_match",
+    "rewrite.no-match",
     "A step finds its loops, but what stands there has another form than the step can rewrite. The message says what was looked for and "
     "what was found.",
     "schedule s of matmul =\n  hoist (j, k) c",
     "Bring the nest into the form that is looked for; often `zero (…) c` has to come first, so that sums start from their cells.",
 )
 document(
-    "rewrite.not_nested",
+    "rewrite.not-nested",
     "`order` reorders loops of one perfect nest: each holds the next and nothing else.",
     "order (i, zi)",
     "Name loops that stand one right inside the other, before statements are put between them.",
@@ -54,50 +54,50 @@ document(
     "Keep the loop around it, or say in the step what takes the counter's place: `$body[i := e]`.",
 )
 document(
-    "rewrite.name_taken",
+    "rewrite.name-taken",
     "A step is to give a loop or a buffer a name that is in use. Every name means one thing throughout a program.",
     "split i by 16 as j ragged",
     "Choose a name that no loop, size, parameter or local has.",
 )
 document(
-    "rewrite.unknown_name",
+    "rewrite.unknown-name",
     "A step uses a name that stands for nothing it could mean there: a buffer that the schedule's header does not declare, or an integer "
     "that is no constant and no size.",
     "split i by MC as gi ragged",
     "Declare the buffer in the header of the schedule, or the constant with `const`.",
 )
 document(
-    "rewrite.element_type",
+    "rewrite.element-type",
     "A copy keeps the words as they are, so a buffer that is packed into holds the type of the operand.",
     "schedule s of matmul @(S = PlusTimes f32) (mut packA: [f64; 16, 16]) =\n  pack a into packA along i over (a0, a1)",
     "Declare the buffer with the element type of the operand.",
 )
 document(
-    "rewrite.not_an_integer",
+    "rewrite.not-an-integer",
     "An argument of a step, or a bound in a step fn, is not an integer expression.",
     "split i by 1.5 as gi ragged",
     "Use numbers, constants, sizes, + - * / %, floor, ceil, min and max; in a step fn also counters, `g.lo`, `g.len`, `g[k]`.",
 )
 document(
-    "rewrite.not_a_condition",
+    "rewrite.not-a-condition",
     "A guard in a step fn is not a condition on integers.",
     "if $x + 1 then",
     "Compare integers, with and, or, not.",
 )
 document(
-    "rewrite.grid_over_blocks",
+    "rewrite.grid-over-blocks",
     "A grid runs over a plain range. The blocks of a ragged split differ in length, so they are no plain range.",
     "split i by 64 as gi ragged\nparallel gi",
     "Split without `ragged`.",
 )
 document(
-    "rewrite.step_definition",
+    "rewrite.step-definition",
     "A step fn says something that no step can match or build.",
     "step fn s i =\n  from\n    for i in $A do\n      $body\n      $rest\n  to\n    $body",
     "docs/steps.md lists the forms of patterns and replacements.",
 )
 document(
-    "rewrite.unbound_hole",
+    "rewrite.unbound-hole",
     "The `to` of a step fn uses a `$` variable that its `from` does not match, or replaces a counter that its `from` does not bind.",
     "step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    $other",
     "Use the `$` variables and counters of `from`.",
@@ -115,7 +115,7 @@ document(
     "The message gives the rule's reason. Change the step so that every store is there once, with the same operations.",
 )
 document(
-    "rewrite.not_a_step",
+    "rewrite.not-a-step",
     "A line of a schedule is no rewrite.",
     'admit "not yet proved"',
     "Leave it out of the steps.",

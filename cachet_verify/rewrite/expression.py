@@ -76,9 +76,9 @@ def _call(expr: ast.Apply, lookup: Lookup) -> Index:
 def _not_an_integer(expr: ast.Expr) -> StepError:
     if isinstance(expr, (ast.Name, ast.PatternVar)):
         shown = f"${expr.name}" if isinstance(expr, ast.PatternVar) else expr.name
-        return refuse("unknown_name", f"{shown} does not stand for an integer here", expr.span)
+        return refuse("unknown-name", f"{shown} does not stand for an integer here", expr.span)
     hint = "write sizes, counters, `g.lo`, `g.len`, `g[k]`, numbers, + - * / %, floor, ceil, min and max"
-    return refuse("not_an_integer", "this is not an integer expression that a step can use", expr.span, hint)
+    return refuse("not-an-integer", "this is not an integer expression that a step can use", expr.span, hint)
 
 
 def formula_of(expr: ast.Expr, lookup: Lookup) -> Formula:
@@ -92,7 +92,7 @@ def formula_of(expr: ast.Expr, lookup: Lookup) -> Formula:
         return conj(parts) if expr.operator == "and" else disj(parts)
     if isinstance(expr, ast.Binary):
         return _comparison(expr, lookup)
-    raise refuse("not_a_condition", "this is not a condition on integers", expr.span)
+    raise refuse("not-a-condition", "this is not a condition on integers", expr.span)
 
 
 def _comparison(expr: ast.Binary, lookup: Lookup) -> Formula:
@@ -105,7 +105,7 @@ def _comparison(expr: ast.Binary, lookup: Lookup) -> Formula:
         return lt(left, right)
     if expr.operator in _RELATIONS:
         return compare(_RELATIONS[expr.operator], left, right)
-    raise refuse("not_a_condition", "this is not a condition on integers", expr.span)
+    raise refuse("not-a-condition", "this is not a condition on integers", expr.span)
 
 
 def block_part(expr: ast.Expr) -> str | None:

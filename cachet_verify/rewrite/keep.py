@@ -28,7 +28,7 @@ def keep(program: Program, step: ast.Step) -> Chain:
     line.check_words("along", "within", "into")
     buffer, alias, level = line.first_name("the name of a buffer"), line.name("into"), line.name("within")
     if alias in taken(program):
-        raise refuse("name_taken", f"the name {alias} is in use", step.span, f"`into` another name than {alias}")
+        raise refuse("name-taken", f"the name {alias} is in use", step.span, f"`into` another name than {alias}")
     found = find_loop(program.body, line.name("along"))
     if found is None:
         raise no_loop("keep", line.name("along"), counters(program.body), step.span)
@@ -36,11 +36,11 @@ def keep(program: Program, step: ast.Step) -> Chain:
     fills = [place for place, stmt in enumerate(loop.body.body) if _stores(stmt, buffer)]
     if not fills:
         hint = f"put `pack … into {buffer} along {loop.counter} over (…)` before it"
-        raise refuse("no_match", f"nothing in the body of the loop over {loop.counter} fills {buffer}", step.span, hint)
+        raise refuse("no-match", f"nothing in the body of the loop over {loop.counter} fills {buffer}", step.span, hint)
     place = fills[-1] + 1
     rest = loop.body.body[place:]
     if buffer not in mentions(rest):
-        raise refuse("no_match", f"nothing reads {buffer} after it is filled", step.span)
+        raise refuse("no-match", f"nothing reads {buffer} after it is filled", step.span)
     change = Change({}, lambda load: _through(load, buffer, alias))
     leased: tuple[Stmt, ...] = (Lease(alias, buffer, level, True, step.span), *(change.stmt(stmt) for stmt in rest))
     body = splice(program.body, (*path, place), len(rest), leased)

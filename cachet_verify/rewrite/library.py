@@ -60,7 +60,7 @@ def _definition(step: ast.Step, scope: Scope) -> tuple[ast.StepFn, Bindings]:
             return definition, {**bindings, **worded}
     given = shape_text(step.name, step.args, step.clauses)
     if not known:
-        raise refuse("unknown_step", f"no step is named {step.name}", step.span, _near(step.name, scope))
+        raise refuse("unknown-step", f"no step is named {step.name}", step.span, _near(step.name, scope))
     shapes = " or ".join(f"`{shape_text(item.name, item.params, item.clauses)}`" for item in known)
     raise refuse("arguments", f"{step.name} is written as `{given}`", step.span, shapes)
 
@@ -128,15 +128,15 @@ def _no_match(
         if name not in known:
             return no_loop(step.name, name, known, step.span)
     if closest is None:
-        return refuse("no_match", f"{step.name} finds nothing to match: the program is empty", step.span)
+        return refuse("no-match", f"{step.name} finds nothing to match: the program is empty", step.span)
     error, stmt = closest
     text = f"{step.name} does not fit at `{stmt_text(stmt)}`: looked for {error.wanted}, found {error.found}"
-    return refuse("no_match", text, step.span, _remedy(error))
+    return refuse("no-match", text, step.span, _remedy(error))
 
 
 def no_loop(step: str, name: str, known: Sequence[str], span: Span | None) -> StepError:
     """The refusal of a step that names a loop which is not there."""
-    return refuse("no_loop", f"{step} looks for a loop over {name}; there are {', '.join(known) or 'no loops'}", span, "name one of these loops")
+    return refuse("no-loop", f"{step} looks for a loop over {name}; there are {', '.join(known) or 'no loops'}", span, "name one of these loops")
 
 
 def _remedy(error: MismatchError) -> str:

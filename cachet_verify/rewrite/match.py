@@ -109,7 +109,7 @@ class _Matcher:
         for place, wanted in enumerate(pattern):
             if isinstance(wanted, ast.ExprStatement) and isinstance(wanted.value, ast.PatternVar):
                 if place + 1 != len(pattern):
-                    raise refuse("step_definition", f"${wanted.value.name} stands for all that follows: nothing may follow it", wanted.span)
+                    raise refuse("step-definition", f"${wanted.value.name} stands for all that follows: nothing may follow it", wanted.span)
                 self.fill(wanted.value.name, Body(stmts[place:]))
                 return len(stmts)
             if place >= len(stmts):
@@ -153,7 +153,7 @@ class _Matcher:
 
     def guard(self, wanted: ast.If, stmt: If) -> None:
         if not isinstance(wanted.condition, ast.PatternVar):
-            raise refuse("step_definition", "a condition in `from` is a `$` variable", wanted.span, "`if $p then`")
+            raise refuse("step-definition", "a condition in `from` is a `$` variable", wanted.span, "`if $p then`")
         self.fill(wanted.condition.name, Condition(stmt.condition))
         self.whole(wanted.then, stmt.then)
         self.whole(wanted.otherwise, stmt.orelse)

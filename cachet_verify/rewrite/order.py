@@ -71,7 +71,7 @@ def _sums_opened(chain: Chain, names: Sequence[str], span: Span | None) -> Chain
             continue
         if not isinstance(place.stmt, Store) or place.fold.init != Load(place.stmt.buffer, place.stmt.index):
             text = f"the sum over {name} does not start from the cell it is stored to, so its steps cannot be moved apart"
-            raise refuse("no_match", text, span, "put `zero (…) c` before it")
+            raise refuse("no-match", text, span, "put `zero (…) c` before it")
         chain = chain.then(open_fold(chain.program, place.path))
     return chain
 
@@ -98,7 +98,7 @@ def _nest(program: Program, names: Sequence[str], span: Span | None) -> _Nest:
 def _not_nested(loop: For, inner: Sequence[Stmt], name: str, span: Span | None) -> Exception:
     held = "; ".join(stmt_text(stmt) for stmt in inner) or "nothing"
     text = f"order needs one loop right inside the other; the loop over {loop.counter} holds {held}, not just a loop on the way to {name}"
-    return refuse("not_nested", text, span, "name loops of one perfect nest")
+    return refuse("not-nested", text, span, "name loops of one perfect nest")
 
 
 def _placed(nest: _Nest, names: Sequence[str]) -> tuple[For, ...]:

@@ -62,7 +62,7 @@ def pack(program: Program, step: ast.Step, scope: Scope) -> Chain:
     used = taken(chain.program)
     for name in request.names:
         if name in used:
-            raise refuse("name_taken", f"the name {name} is in use", step.span, f"`over` another name than {name}")
+            raise refuse("name-taken", f"the name {name} is in use", step.span, f"`over` another name than {name}")
     param = _buffer(chain.program, request)
     copied = _dimensions(chain.program, request, uses, param)
     place = (*path, start)
@@ -92,13 +92,13 @@ def _buffer(program: Program, request: _Request) -> Param:
     params = {param.name: param for param in program.params}
     param, operand = params.get(request.buffer), params.get(request.operand)
     if operand is None:
-        raise refuse("unknown_name", f"{request.operand} is not a parameter", span, "pack a parameter of the contraction")
+        raise refuse("unknown-name", f"{request.operand} is not a parameter", span, "pack a parameter of the contraction")
     if param is None or not param.scratch:
         hint = f"declare it in the schedule's header: (mut {request.buffer}: [{operand.elem}; …] at DRAM)"
-        raise refuse("unknown_name", f"{request.buffer} is not a scratch buffer of the schedule", span, hint)
+        raise refuse("unknown-name", f"{request.buffer} is not a scratch buffer of the schedule", span, hint)
     if param.elem != operand.elem:
         text = f"{request.buffer} holds {param.elem} and {request.operand} holds {operand.elem}: a copy keeps the type"
-        raise refuse("element_type", text, span, f"declare {request.buffer} with {operand.elem}")
+        raise refuse("element-type", text, span, f"declare {request.buffer} with {operand.elem}")
     return param
 
 
@@ -149,7 +149,7 @@ def _uses(request: _Request, loop: For) -> tuple[int, tuple[Use, ...]]:
         if uses_in((stmt,), request.operand):
             return place, uses_in(loop.body.body[place:], request.operand)
     text = f"nothing inside the loop over {request.along} loads {request.operand}"
-    raise refuse("no_match", text, request.line.step.span, "pack along a loop around the loads, once")
+    raise refuse("no-match", text, request.line.step.span, "pack along a loop around the loads, once")
 
 
 # --- what is copied ---
@@ -189,7 +189,7 @@ def _reach(program: Program, request: _Request, uses: Sequence[Use], place: int)
     except ReachError as error:
         shown = cell_text(uses[0].load.buffer, uses[0].load.index)
         text = f"pack cannot bound index {place + 1} of `load {shown}` inside {request.along}: {error}"
-        raise refuse("no_match", text, request.line.step.span) from error
+        raise refuse("no-match", text, request.line.step.span) from error
     return found
 
 

@@ -43,7 +43,7 @@ class _Request:
 
     def refuse(self, text: str, hint: str = "") -> StepError:
         """A refusal at the line."""
-        return refuse("no_match", f"registers: {text}", self.line.step.span, hint)
+        return refuse("no-match", f"registers: {text}", self.line.step.span, hint)
 
 
 def registers(program: Program, step: ast.Step, scope: Scope) -> Chain:

@@ -71,7 +71,7 @@ def _split_part(chain: Chain, part: ast.SplitPart, step: ast.Split, scope: Scope
     domain = loop[1].domain if loop is not None else total.fold.domain if total is not None else None
     if not isinstance(domain, Range):
         shown = domain_text(domain) if domain is not None else "nothing"
-        raise refuse("no_match", f"split cuts plain ranges; {index} runs over {shown}", step.span)
+        raise refuse("no-match", f"split cuts plain ranges; {index} runs over {shown}", step.span)
     chain = _whole(chain, levels[0], domain, part, scope)
     if total is not None:
         return _split_total(chain, total, levels, step.span)
@@ -84,7 +84,7 @@ def _levels(program: Program, index: str, part: ast.SplitPart, step: ast.Split, 
     for place, factor in enumerate(part.factors):
         name = factor.name if factor.name is not None else f"{index}.outer"
         if name in used or name in {level.name for level in levels}:
-            raise refuse("name_taken", f"the name {name} is in use", factor.span, f"`as` another name than {name}")
+            raise refuse("name-taken", f"the name {name} is in use", factor.span, f"`as` another name than {name}")
         exact = not step.ragged and place == 0
         levels.append(Level(name, schedule_term(factor.size, scope, program), exact))
     return tuple(levels)
@@ -149,7 +149,7 @@ def _running(chain: Chain, place: FoldPlace, span: Span | None) -> Chain:
     """A sum that does not start from its cell runs at least once: the first block sets the cell."""
     if not isinstance(place.stmt, Store):
         hint = "split a sum that is stored to a cell as it is"
-        raise refuse("no_match", f"the sum over {place.fold.counter} is not stored to a cell but kept in {place.stmt.name}", span, hint)
+        raise refuse("no-match", f"the sum over {place.fold.counter} is not stored to a cell but kept in {place.stmt.name}", span, hint)
     if place.fold.init == Load(place.stmt.buffer, place.stmt.index):
         return chain
     domain = place.fold.domain

@@ -89,7 +89,7 @@ def test_schedule_fns_call_schedule_fns() -> None:
 
 def test_a_schedule_fn_that_calls_itself() -> None:
     code, message, _ = refusal("f k", MATMUL, scope("schedule fn f k =\n  g k\nschedule fn g k =\n  f k\n"))
-    assert (code, message) == ("rewrite.recursive_schedule_fn", "the schedule fn f calls itself: f -> g -> f")
+    assert (code, message) == ("rewrite.recursive-schedule-fn", "the schedule fn f calls itself: f -> g -> f")
 
 
 def test_a_schedule_fn_called_in_another_shape() -> None:

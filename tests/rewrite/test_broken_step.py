@@ -133,11 +133,11 @@ def test_a_cell_cannot_leave_its_loop() -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    $other\n", "rewrite.unbound_hole"),
-        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in $A do\n      $body[q := 1]\n", "rewrite.unbound_hole"),
+        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    $other\n", "rewrite.unbound-hole"),
+        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in $A do\n      $body[q := 1]\n", "rewrite.unbound-hole"),
         ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in 0 .. q do\n      $body\n", "rewrite.scope"),
-        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    $A\n", "rewrite.step_definition"),
-        ("step fn s i =\n  from\n    for i in $A do\n      $body\n      $rest\n  to\n    $body\n", "rewrite.step_definition"),
+        ("step fn s i =\n  from\n    for i in $A do\n      $body\n  to\n    $A\n", "rewrite.step-definition"),
+        ("step fn s i =\n  from\n    for i in $A do\n      $body\n      $rest\n  to\n    $body\n", "rewrite.step-definition"),
     ],
 )
 def test_definitions_that_say_nothing_a_step_can_do(text: str, code: str) -> None:
@@ -157,7 +157,7 @@ step fn same (i, j) =
         $body
 """
     same = scope(text)
-    assert refusal("same (i, j)", MATMUL, same)[0] == "rewrite.no_match"
+    assert refusal("same (i, j)", MATMUL, same)[0] == "rewrite.no-match"
     square = Program(
         OUTER.name,
         ("M",),

@@ -98,15 +98,15 @@ def test_interchange_that_turns_updates_is_not_proved() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("hoist (j, k) c", "rewrite.no_match", "looked for a load of the cell itself, found a word of f32"),
-        ("hoist (q, k) c", "rewrite.no_loop", "hoist looks for a loop over q; there are i, j, k"),
-        ("hoits (j, k) c", "rewrite.unknown_step", "no step is named hoits"),
+        ("hoist (j, k) c", "rewrite.no-match", "looked for a load of the cell itself, found a word of f32"),
+        ("hoist (q, k) c", "rewrite.no-loop", "hoist looks for a loop over q; there are i, j, k"),
+        ("hoits (j, k) c", "rewrite.unknown-step", "no step is named hoits"),
         ("hoist j k c", "rewrite.arguments", "hoist is written as `hoist j k c`"),
-        ("interchange (j, i)", "rewrite.no_match", "looked for a loop over i, found store c[i, j]"),
-        ("zero (i) c", "rewrite.no_match", "found for j in 0 .. N"),
-        ("strip i 4 (j, r)", "rewrite.name_taken", "the name j is in use"),
+        ("interchange (j, i)", "rewrite.no-match", "looked for a loop over i, found store c[i, j]"),
+        ("zero (i) c", "rewrite.no-match", "found for j in 0 .. N"),
+        ("strip i 4 (j, r)", "rewrite.name-taken", "the name j is in use"),
         ("zero (i, j) c\nhoist (j, k) b", "rewrite.recipe", "the sum over k goes to c, not to b"),
-        ("split i by 4 as gi ragged\nparallel gi", "rewrite.no_match", "looked for a loop over a plain range"),
+        ("split i by 4 as gi ragged\nparallel gi", "rewrite.no-match", "looked for a loop over a plain range"),
     ],
 )
 def test_refusals_say_what_was_looked_for(text: str, code: str, said: str) -> None:

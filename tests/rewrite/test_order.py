@@ -69,9 +69,9 @@ def test_a_first_block_moves_with_its_loop() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("order (i, q)", "rewrite.no_loop", "order looks for a loop over q"),
-        ("order (k, i, j)", "rewrite.no_match", "the sum over k does not start from the cell"),
-        ("zero (i, j) c\norder (zi, i)", "rewrite.not_nested", "the loop over zj holds store c[zi, zj]"),
+        ("order (i, q)", "rewrite.no-loop", "order looks for a loop over q"),
+        ("order (k, i, j)", "rewrite.no-match", "the sum over k does not start from the cell"),
+        ("zero (i, j) c\norder (zi, i)", "rewrite.not-nested", "the loop over zj holds store c[zi, zj]"),
         ("split i by 4 as gi, 2 as ui ragged\norder (ui, gi, i)", "rewrite.scope", "the bounds of ui speak of gi"),
         ("zero (i, j) c\nsplit k by 2 as gk ragged\norder (k, gk, i, j)", "rewrite.scope", "the bounds of k speak of gk"),
         ("order (i, i)", "rewrite.arguments", "each once"),

@@ -119,18 +119,18 @@ def test_packing_along_the_wrong_loop_does_not_fit() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("pack a into packA along gq over (a0, a1)", "rewrite.no_loop", "pack looks for a loop over gq"),
-        ("pack q into packA along gi over (a0, a1)", "rewrite.no_match", "nothing inside the loop over gi loads q"),
-        ("pack a into packC along gi over (a0, a1)", "rewrite.unknown_name", "packC is not a scratch buffer"),
-        ("pack a into c along gi over (a0, a1)", "rewrite.unknown_name", "c is not a scratch buffer"),
+        ("pack a into packA along gq over (a0, a1)", "rewrite.no-loop", "pack looks for a loop over gq"),
+        ("pack q into packA along gi over (a0, a1)", "rewrite.no-match", "nothing inside the loop over gi loads q"),
+        ("pack a into packC along gi over (a0, a1)", "rewrite.unknown-name", "packC is not a scratch buffer"),
+        ("pack a into c along gi over (a0, a1)", "rewrite.unknown-name", "c is not a scratch buffer"),
         ("pack a into packA along gi over (a0, a1, a2)", "rewrite.arguments", "a has 2 dimensions, 2 of them vary inside gi"),
-        ("pack a into packA along gi over (a0, k)", "rewrite.name_taken", "the name k is in use"),
+        ("pack a into packA along gi over (a0, k)", "rewrite.name-taken", "the name k is in use"),
         ("pack a into packA along gi", "rewrite.arguments", "`over` is missing"),
         ("pack a into packA along gi over (a0, a1) within L2", "rewrite.arguments", "pack has no clause `within`"),
         (PACK_A + PACK_A.replace("a0, a1", "d0, d1"), "rewrite.rule", "packA is used already"),
-        ("keep packA along gi within L2 into packA_L2", "rewrite.no_match", "nothing in the body of the loop over gi fills packA"),
-        (PACK_A + "keep packA along gj within L2 into packA_L2", "rewrite.no_match", "nothing reads packA after it is filled"),
-        (PACK_A + "keep packA along gi within L2 into c", "rewrite.name_taken", "the name c is in use"),
+        ("keep packA along gi within L2 into packA_L2", "rewrite.no-match", "nothing in the body of the loop over gi fills packA"),
+        (PACK_A + "keep packA along gj within L2 into packA_L2", "rewrite.no-match", "nothing reads packA after it is filled"),
+        (PACK_A + "keep packA along gi within L2 into c", "rewrite.name-taken", "the name c is in use"),
     ],
 )
 def test_refusals(text: str, code: str, said: str) -> None:
@@ -141,7 +141,7 @@ def test_refusals(text: str, code: str, said: str) -> None:
 
 def test_a_buffer_of_another_type() -> None:
     wide = A.__class__("packA", "mut", "f64", A.shape, scratch=True)
-    assert refusal(BLOCKED + PACK_A, MATMUL, scope(buffers=(wide,)))[0] == "rewrite.element_type"
+    assert refusal(BLOCKED + PACK_A, MATMUL, scope(buffers=(wide,)))[0] == "rewrite.element-type"
 
 
 def test_an_operand_that_the_region_writes_is_not_packed() -> None:

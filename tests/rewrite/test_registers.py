@@ -101,10 +101,10 @@ def test_a_batch_of_products() -> None:
 def test_a_packed_transposed_operand() -> None:
     """`b[j, k]` is not read along its rows by j: packed the other way round it cannot be, so it is refused."""
     code, message, _ = refusal(TILED, TRANSPOSED)
-    assert code == "rewrite.no_match"
+    assert code == "rewrite.no-match"
     assert "`b[gj.lo + j, k]` is not read along its last index by j" in message
     packed = TILED.replace("registers", "pack a into packA along gi over (a0, a1)\nregisters")
-    assert refusal(packed, TRANSPOSED, scope(buffers=(scratch("packA", "K", 4),)))[0] == "rewrite.no_match"
+    assert refusal(packed, TRANSPOSED, scope(buffers=(scratch("packA", "K", 4),)))[0] == "rewrite.no-match"
     rows_in_lanes = TILED.replace("order (gi, gj, i, j)", "order (gi, gj, j, i)").replace(
         "(i, j) into c rows 4 lanes 8", "(j, i) into c rows 8 lanes 4"
     )
@@ -137,7 +137,7 @@ def test_a_loop_without_a_fixed_bound() -> None:
 
 def test_a_generic_sum_has_no_registers() -> None:
     code, message, hint = refusal(TILED, GENERIC)
-    assert code == "rewrite.no_match"
+    assert code == "rewrite.no-match"
     assert "goes on through S.mul_add, not through fma" in message
     assert "@(S = PlusTimes f32)" in hint
 

@@ -119,11 +119,11 @@ def test_an_empty_block_is_not_proved() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("split q by 4 as gq ragged", "rewrite.no_loop", "split looks for a loop over q; there are i, j, k"),
-        ("split i by 4 as j ragged", "rewrite.name_taken", "the name j is in use"),
-        ("split i by 4 as g, 2 as g ragged", "rewrite.name_taken", "the name g is in use"),
-        ("split i by MC as gi ragged", "rewrite.unknown_name", "MC does not stand for an integer here"),
-        ("split i by 4 as gi ragged\nsplit gi by 2 as hi ragged", "rewrite.no_match", "gi runs over blocks (0 .. M) 4"),
+        ("split q by 4 as gq ragged", "rewrite.no-loop", "split looks for a loop over q; there are i, j, k"),
+        ("split i by 4 as j ragged", "rewrite.name-taken", "the name j is in use"),
+        ("split i by 4 as g, 2 as g ragged", "rewrite.name-taken", "the name g is in use"),
+        ("split i by MC as gi ragged", "rewrite.unknown-name", "MC does not stand for an integer here"),
+        ("split i by 4 as gi ragged\nsplit gi by 2 as hi ragged", "rewrite.no-match", "gi runs over blocks (0 .. M) 4"),
     ],
 )
 def test_refusals(text: str, code: str, said: str) -> None:
