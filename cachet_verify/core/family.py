@@ -230,6 +230,13 @@ class _Place:
     locals: Mapping[str, Buffer] = field(default_factory=dict)
     views: Mapping[str, View | str] = field(default_factory=dict)
 
+    def root(self, name: str) -> str:
+        """The buffer behind a name, through leases and views."""
+        while name in self.views:
+            view = self.views[name]
+            name = view if isinstance(view, str) else view.root
+        return name
+
     def at(self, position: int) -> _Place:
         return replace(self, moment=(*self.moment, position))
 
@@ -362,6 +369,10 @@ class _Lowering:
         """`store cell = fold k from init as acc do step`: set acc, update it in a loop, store it."""
         if stmt.lanes is not None:
             raise UnmodelledError("a fold in lanes")
+        if self.goes_on(stmt, fold, here):
+            step = _read_instead(fold.step, fold.acc, fold.init)
+            self.loop(For(fold.counter, fold.domain, Block((Store(stmt.buffer, stmt.index, step, span=stmt.span),)), stmt.span), here)
+            return
         body = Block((Store(fold.acc, (), fold.step, span=stmt.span),))
         self.block(
             Block(
@@ -373,6 +384,14 @@ class _Lowering:
             ),
             here,
         )
+
+    def goes_on(self, stmt: Store, fold: Fold, here: _Place) -> bool:
+        """Whether a fold goes on with the local it is stored to, and its step reads that local as the total only.
+
+        Then the steps update the local itself: nothing else can tell, since a local is read where it is named.
+        """
+        is_same = fold.init == Load(stmt.buffer, stmt.index) and stmt.buffer in here.locals
+        return is_same and stmt.buffer not in {here.root(name) for name in _loaded(fold.step)}
 
     def resolve(self, name: str, index: tuple[Index, ...], here: _Place) -> tuple[str, tuple[Index, ...]]:
         index = tuple(substitute(term, here.blocks) for term in index)
@@ -403,6 +422,34 @@ class _Lowering:
             condition = substitute_formula(value.condition, here.blocks)
             return Choose(condition, self.value(value.then, here), self.value(value.orelse, here))
         raise UnmodelledError("a fold inside an operand")
+
+
+def _loaded(value: Value) -> frozenset[str]:
+    """The names of the buffers that a value reads."""
+    if isinstance(value, Load):
+        return frozenset((value.buffer,))
+    parts: tuple[Value, ...] = ()
+    if isinstance(value, Op):
+        parts = value.args
+    elif isinstance(value, Choose):
+        parts = (value.then, value.orelse)
+    elif isinstance(value, Fold):
+        parts = (value.init, value.step)
+    return frozenset(name for part in parts for name in _loaded(part))
+
+
+def _read_instead(value: Value, acc: str, cell: Value) -> Value:
+    """The value with a load of `cell` for each load of the total `acc`."""
+    if isinstance(value, Load):
+        return cell if value.buffer == acc else value
+    if isinstance(value, Op):
+        return Op(value.name, value.elem, tuple(_read_instead(arg, acc, cell) for arg in value.args))
+    if isinstance(value, Choose):
+        return Choose(value.condition, _read_instead(value.then, acc, cell), _read_instead(value.orelse, acc, cell))
+    if isinstance(value, Fold):
+        init, step = (_read_instead(part, acc, cell) for part in (value.init, value.step))
+        return Fold(value.counter, value.domain, init, value.acc, value.elem, step)
+    return value
 
 
 def _window_view(window: Window, alias: str) -> View:

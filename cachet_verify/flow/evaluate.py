@@ -124,7 +124,7 @@ class Sizer:
     def _one(self, chance: random.Random) -> int:
         kind = chance.randrange(4)
         if kind == 0 or not self.literals:
-            return chance.choice((0, 1, 2, 3, 4, 5, 7))
+            return chance.choice((0, 0, 1, 1, 2, 3, 4, 5, 7))
         literal = chance.choice(self.literals)
         if kind == 1:
             return literal * chance.randrange(1, 4)

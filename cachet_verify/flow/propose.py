@@ -23,8 +23,22 @@ class Proposed:
     disagreement: Disagreement | None
 
 
-def propose(meaning: Program, program: Program, seed: int = 0) -> Proposed:
-    """Sources and a relation for comparing two programs. Raises UnmodelledError."""
+_ATTEMPTS = 3
+
+
+def propose(meaning: Program, program: Program) -> Proposed:
+    """Sources and a relation for comparing two programs. Raises UnmodelledError.
+
+    A disagreement may come from samples that missed a case: other samples are tried before it is believed.
+    """
+    for seed in range(_ATTEMPTS - 1):
+        found = _propose(meaning, program, seed)
+        if found.disagreement is None:
+            return found
+    return _propose(meaning, program, _ATTEMPTS - 1)
+
+
+def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
     first, second = tagged(lower(meaning), MEANING), tagged(lower(program), PROGRAM)
     sizes = sizer(first, second)
     scratch = frozenset(param.name for param in program.params if param.scratch)
