@@ -27,11 +27,20 @@ class Touch:
     under: tuple[Formula, ...]
     phase: int
 
-    def text(self) -> str:
+    def text(self, families: Families) -> str:
         """The access as it is shown in subjects."""
-        indices = ", ".join(spell(term) for term in self.cell)
-        verb = "load" if self.phase == READ else "store"
-        return f"{verb} {self.buffer}[{indices}]" if self.cell else f"{verb} {self.buffer}"
+        return f"{'load' if self.phase == READ else 'store'} {cell_text(families, self.buffer, self.cell)}"
+
+
+def cell_text(families: Families, buffer: str, cell: tuple[Index, ...]) -> str:
+    """A cell as it is shown in subjects: without the counters in front of a local's indices."""
+    indices = ", ".join(spell(term) for term in cell[len(families.buffers[buffer].private) :])
+    return f"{buffer}[{indices}]" if indices else buffer
+
+
+def store_text(families: Families, family: Family) -> str:
+    """A store statement as it is shown in subjects."""
+    return f"store {cell_text(families, family.buffer, family.cell)}"
 
 
 def touches(family: Family) -> tuple[Touch, ...]:
@@ -66,16 +75,22 @@ def ask_no_races(asked: Asked, families: Families, taken: Iterable[str], buffers
     """
     members = [family for family in families.members if family.grids() or family.lanes()]
     names = tuple(taken)
-    seen: set[frozenset[tuple[str, str, tuple[Formula, ...], int]]] = set()
+    seen: set[frozenset[tuple[str, str, tuple[Index, ...], tuple[Formula, ...], int]]] = set()
     for ours, theirs in conflicts(members, members, buffers):
-        pair = frozenset((touch.family.name, touch.text(), touch.under, touch.phase) for touch in (ours, theirs))
-        if pair in seen:
-            continue
+        pair = frozenset((t.family.name, t.buffer, t.cell, t.under, t.phase) for t in (ours, theirs))
+        if pair not in seen and not _is_ordered(ours, theirs):
+            _ask_ordered(asked, families, ours, theirs, names)
         seen.add(pair)
-        _ask_ordered(asked, ours, theirs, names)
 
 
-def _ask_ordered(asked: Asked, ours: Touch, theirs: Touch, names: tuple[str, ...]) -> None:
+def _is_ordered(ours: Touch, theirs: Touch) -> bool:
+    """Whether two accesses are ordered whatever their instances: without grids, all but the writes of one statement's lanes."""
+    if ours.family.grids() or theirs.family.grids():
+        return False
+    return ours.family is not theirs.family or ours.phase != theirs.phase
+
+
+def _ask_ordered(asked: Asked, families: Families, ours: Touch, theirs: Touch, names: tuple[str, ...]) -> None:
     """Two instances that conflict are ordered, or are one instance."""
     other = renaming(fresh(theirs.family.names(), names))
     here = identity(ours.family)
@@ -88,5 +103,7 @@ def _ask_ordered(asked: Asked, ours: Touch, theirs: Touch, names: tuple[str, ...
     forth = before(ours.family, theirs.family, (here, other), (ours.phase, theirs.phase))
     back = before(theirs.family, ours.family, (other, here), (theirs.phase, ours.phase))
     one = all_equal(here.values(), other.values()) if ours.family is theirs.family else neg(conj(()))
-    subject = f"{ours.text()} of one iteration and {theirs.text()} of another never touch one cell of {ours.buffer}"
+    parts = "iteration" if ours.family.grids() or theirs.family.grids() else "lane"
+    texts = ours.text(families), theirs.text(families)
+    subject = f"{texts[0]} of one {parts} and {texts[1]} of another never touch one cell of {ours.buffer}"
     asked.ask(subject, premises, disj((forth, back, one)))

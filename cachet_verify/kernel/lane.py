@@ -32,7 +32,7 @@ def extend_lanes(before: Program, after: Program) -> Goal:
         asked.ask(f"every lane of {was.buffer} that was computed still is", was.domain, conj(now.domain))
     for was, now in extended:
         for reader in old.members:
-            _ask_unseen(asked, was, now, reader, names)
+            _ask_unseen(asked, old, (was, now), reader, names)
     seen = frozenset(touch.buffer for _, now in extended for touch in touches(now))
     ask_no_races(asked, new, names, seen)
     return issue(RULE, Same(before, after), asked.obligations())
@@ -62,12 +62,13 @@ def _body(family: Family) -> tuple[object, ...]:
     return kinds, family.moment, family.buffer, family.cell, family.value
 
 
-def _ask_unseen(asked: Asked, was: Family, now: Family, reader: Family, names: frozenset[str]) -> None:
-    """No instance of `reader` that was there reads a cell that an extra instance of `now` writes."""
+def _ask_unseen(asked: Asked, old: Families, extended: tuple[Family, Family], reader: Family, names: frozenset[str]) -> None:
+    """No instance of `reader` that was there reads a cell that an extra instance writes."""
+    was, now = extended
     other = renaming(fresh(reader.names(), names))
     extra: Formula = neg(conj(part for part in was.domain if part not in now.domain))
     for touch in touches(reader):
         if touch.phase == READ and touch.buffer == now.buffer:
             premises = (*now.domain, extra, *moved_formulas((*reader.domain, *touch.under), other))
-            subject = f"{touch.text()} reads no idle lane of {now.buffer}"
+            subject = f"{touch.text(old)} reads no idle lane of {now.buffer}"
             asked.ask(subject, premises, neg(all_equal(now.cell, moved(touch.cell, other))))

@@ -31,7 +31,7 @@ from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Program, Value
 from cachet_verify.kernel.agree import agree
 from cachet_verify.kernel.ask import Asked, composed, fresh, identity, moved, moved_formulas, renaming
 from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements, issue
-from cachet_verify.kernel.conflict import Touch, conflicts, touches
+from cachet_verify.kernel.conflict import Touch, conflicts, store_text, touches
 from cachet_verify.kernel.scope import bound_names, lowered
 
 RULE = "reschedule"
@@ -90,7 +90,7 @@ def reschedule(
     told = describe if describe is not None else Describe()
     asked = Asked(new.premises())
     for pair in pairs:
-        _ask_domains(asked, pair, pairs, told)
+        _ask_domains(asked, pair, pairs, new, told)
     _ask_covered(asked, old, pairs)
     for pair in pairs:
         _ask_statement(asked, pair, old, new, told)
@@ -151,21 +151,21 @@ def _by_counter(family: Family) -> list[tuple[str, list[Formula]]]:
     return list(groups.items())
 
 
-def _ask_domains(asked: Asked, pair: _Pair, pairs: tuple[_Pair, ...], told: Describe) -> None:
+def _ask_domains(asked: Asked, pair: _Pair, pairs: tuple[_Pair, ...], new: Families, told: Describe) -> None:
     """The maps lead from domain to domain, and each undoes the other."""
     alone = sum(1 for other in pairs if other.before is pair.before) == 1
-    old, new = _by_counter(pair.before), _by_counter(pair.after)
-    for place in range(max(len(old), len(new))):
-        if place < len(old):
-            name, goals = old[place]
+    there, here = _by_counter(pair.before), _by_counter(pair.after)
+    for place in range(max(len(there), len(here))):
+        if place < len(there):
+            name, goals = there[place]
             asked.ask(_trip(told, name), pair.after.domain, conj(moved_formulas(goals, pair.forward)))
-        if place < len(new) and alone:
-            name, goals = new[place]
+        if place < len(here) and alone:
+            name, goals = here[place]
             asked.ask(_trip(told, name), pair.before.domain, conj(moved_formulas(goals, pair.backward)))
-    there = composed(pair.backward, pair.forward)
+    forth = composed(pair.backward, pair.forward)
     back = composed(pair.forward, pair.backward)
-    subject = f"each iteration of {pair.after.name} stands for one of {pair.before.name}"
-    asked.ask(subject, pair.after.domain, conj(eq(Var(name), term) for name, term in there.items()))
+    subject = f"each iteration of {store_text(new, pair.after)} stands for one iteration before, and the reverse"
+    asked.ask(subject, pair.after.domain, conj(eq(Var(name), term) for name, term in forth.items()))
     landed = () if alone else moved_formulas(pair.after.domain, pair.backward)
     asked.ask(subject, (*pair.before.domain, *landed), conj(eq(Var(name), term) for name, term in back.items()))
 
@@ -183,10 +183,10 @@ def _ask_covered(asked: Asked, old: Families, pairs: tuple[_Pair, ...]) -> None:
         if len(parts) == 1:
             continue
         landed = [conj(moved_formulas(part.after.domain, part.backward)) for part in parts]
-        asked.ask(f"every iteration of {family.name} is still there", family.domain, disj(landed))
+        asked.ask(f"every iteration of {store_text(old, family)} is still there", family.domain, disj(landed))
         for place, ours in enumerate(landed):
             for theirs in landed[:place]:
-                subject = f"no iteration of {family.name} is there twice"
+                subject = f"no iteration of {store_text(old, family)} is there twice"
                 asked.ask(subject, (*family.domain, ours), neg(theirs))
 
 
@@ -204,7 +204,8 @@ def _ask_statement(asked: Asked, pair: _Pair, old: Families, new: Families, told
             agree(RULE, pair.after.value, value, cells),
         )
     )
-    asked.ask(told.body or f"{pair.after.name} stores what {origin.name} stored", pair.after.domain, goal)
+    subject = told.body or f"{store_text(new, pair.after)} stores the word that it stored before"
+    asked.ask(subject, pair.after.domain, goal)
 
 
 def _same_cell(
@@ -291,7 +292,8 @@ def _ask_order(asked: Asked, pairs: tuple[_Pair, ...], programs: tuple[Families,
             _cell_before(left, ours, *programs), moved(_cell_before(right, theirs, *programs), other)
         )
         premises = (*_instance(ours, {}), *_instance(theirs, other), touched, was)
-        subject = told.order or told.body or f"{ours.text()} still comes before {theirs.text()} where both touch one cell"
+        texts = ours.text(programs[1]), theirs.text(programs[1])
+        subject = told.order or told.body or f"{texts[0]} still comes before {texts[1]} where both touch one cell"
         asked.ask(subject, premises, disj((kept, _repeats(left, right, (ours, theirs), other))))
 
 

@@ -14,7 +14,7 @@ from cachet_verify.core.index import Formula, Index, Var, all_equal, conj, conju
 from cachet_verify.core.ir import Choose, Load, Op, Program, Stmt, Value
 from cachet_verify.kernel.ask import Asked, fresh, moved, moved_formulas, renaming
 from cachet_verify.kernel.claim import Goal, RuleError, Same, issue
-from cachet_verify.kernel.conflict import ask_no_races, touches
+from cachet_verify.kernel.conflict import ask_no_races, cell_text, touches
 from cachet_verify.kernel.normal import ranked
 from cachet_verify.kernel.place import Path, inside, position_of, splice
 from cachet_verify.kernel.scope import bound_names, lowered
@@ -60,7 +60,7 @@ def stage_in(
         if (was.buffer, was.cell) != (now.buffer, now.cell):
             raise RuleError(rule, "a statement of the region stores elsewhere", was, now)
         for load in _replaced(staged.rule, now.value, was.value, buffer, source, ()):
-            _ask_copied(asked, copy, now, load)
+            _ask_copied(asked, staged, copy, now, load)
     _ask_one_to_one(asked, staged, copy, both=False)
     names = bound_names(rule, after)
     ask_no_races(asked, staged.new, names, frozenset((source, buffer)))
@@ -90,19 +90,19 @@ def stage_through(
     back = _copy_back(staged, source, buffer)
     asked = Asked(staged.new.premises())
     for was, now in zip(staged.was, staged.region, strict=True):
-        _check_all_replaced(rule, now, source)
+        _check_all_replaced(staged, now, source)
         for load in _replaced(rule, now.value, was.value, buffer, source, ()):
-            _ask_copied(asked, copy, now, load)
+            _ask_copied(asked, staged, copy, now, load)
         if was.buffer == source:
             store = ((), now.cell, was.cell)
-            _ask_copied(asked, copy, now, store)
-            _ask_stored_back(asked, back, now, store)
+            _ask_copied(asked, staged, copy, now, store)
+            _ask_stored_back(asked, staged, back, now, store)
         elif (was.buffer, was.cell) != (now.buffer, now.cell):
             raise RuleError(rule, "a statement of the region stores elsewhere", was, now)
     _ask_one_to_one(asked, staged, copy, both=True)
     if not isinstance(back.value, Load):
         raise RuleError(rule, "the last statements do not copy single cells back", back)
-    _ask_copied(asked, copy, back, ((), back.value.index, back.cell))
+    _ask_copied(asked, staged, copy, back, ((), back.value.index, back.cell))
     names = bound_names(rule, after)
     ask_no_races(asked, staged.new, names, frozenset((source, buffer)))
     return issue(rule, Same(program, after), asked.obligations())
@@ -181,10 +181,10 @@ def _copy_back(staged: _Staged, source: str, buffer: str) -> Family:
     return back
 
 
-def _check_all_replaced(rule: str, now: Family, source: str) -> None:
+def _check_all_replaced(staged: _Staged, now: Family, source: str) -> None:
     for touch in touches(now):
         if touch.buffer == source:
-            raise RuleError(rule, f"the region still uses {source} itself: {touch.text()}", now)
+            raise RuleError(staged.rule, f"the region still uses {source} itself: {touch.text(staged.new)}", now)
 
 
 def _replaced(
@@ -223,22 +223,23 @@ def _visit(copy: Family, cell: tuple[Index, ...], own: tuple[str, ...], at: tupl
     return found
 
 
-def _ask_copied(asked: Asked, copy: Family, user: Family, access: Replaced) -> None:
+def _ask_copied(asked: Asked, staged: _Staged, copy: Family, user: Family, access: Replaced) -> None:
     """The cell that an access finds in the copy was copied, from the cell that it accessed."""
     under, there, here = access
     visit = _visit(copy, copy.cell, _own(copy, user), there)
-    source = copy.value.index if isinstance(copy.value, Load) else ()
+    source = copy.value if isinstance(copy.value, Load) else Load(copy.buffer)
     goal = conj(
         (
             *moved_formulas(copy.domain, visit),
             all_equal(moved(copy.cell, visit), there),
-            all_equal(moved(source, visit), here),
+            all_equal(moved(source.index, visit), here),
         )
     )
-    asked.ask(f"what {user.name} finds in {copy.buffer} was copied from where it looked", (*user.domain, *under), goal)
+    subject = f"{cell_text(staged.new, copy.buffer, there)} holds a copy of {cell_text(staged.new, source.buffer, here)}"
+    asked.ask(subject, (*user.domain, *under), goal)
 
 
-def _ask_stored_back(asked: Asked, back: Family, user: Family, access: Replaced) -> None:
+def _ask_stored_back(asked: Asked, staged: _Staged, back: Family, user: Family, access: Replaced) -> None:
     """A cell that the region writes in the copy is stored back to where it wrote."""
     under, there, here = access
     held = back.value.index if isinstance(back.value, Load) else ()
@@ -250,7 +251,8 @@ def _ask_stored_back(asked: Asked, back: Family, user: Family, access: Replaced)
             all_equal(moved(back.cell, visit), here),
         )
     )
-    asked.ask(f"what {user.name} writes is stored back to {back.buffer}", (*user.domain, *under), goal)
+    subject = f"{cell_text(staged.new, user.buffer, there)} is stored back to {cell_text(staged.new, back.buffer, here)}"
+    asked.ask(subject, (*user.domain, *under), goal)
 
 
 def _ask_one_to_one(asked: Asked, staged: _Staged, copy: Family, both: bool) -> None:

@@ -172,7 +172,7 @@ def test_a_statement_may_not_be_lost_doubled_or_without_image() -> None:
     with pytest.raises(RuleError, match="no image is given"):
         reschedule(once, twice, {"c@0.0.0": Image("c@0.0.0")})
     back = Image("c@0.0.0", {"i": Var("p"), "j": Var("q")}, {"p": i, "q": j})
-    assert "no iteration of c@0.0.0 is there twice" in invalid(reschedule(once, twice, {"c@0.0.0": Image("c@0.0.0"), "c@1.0.0": back}))
+    assert "no iteration of store c[i, j] is there twice" in invalid(reschedule(once, twice, {"c@0.0.0": Image("c@0.0.0"), "c@1.0.0": back}))
     with pytest.raises(RuleError, match="does not have"):
         reschedule(once, once, {"c@0.0.0": Image("c@0.0.0"), "c@7": Image("c@0.0.0")})
     with pytest.raises(RuleError, match="not in scope"):
@@ -191,9 +191,9 @@ def test_one_statement_may_become_several_that_cover_it() -> None:
     claimed(reschedule(before, parts, images))
     assert agrees(before, parts, 5)
     gap = replace(parts, body=block(parts.body.body[0], loop("q", M, Store("x", (q,), Load("y", (q,))), low=Const(3))))
-    assert "every iteration of x@0.0 is still there" in invalid(reschedule(before, gap, images))
+    assert "every iteration of store x[i] is still there" in invalid(reschedule(before, gap, images))
     overlap = replace(parts, body=block(parts.body.body[0], loop("q", M, Store("x", (q,), Load("y", (q,))), low=ONE)))
-    assert "no iteration of x@0.0 is there twice" in invalid(reschedule(before, overlap, images))
+    assert "no iteration of store x[i] is there twice" in invalid(reschedule(before, overlap, images))
 
 
 def test_a_shift_of_a_recurrence_may_not_turn_round() -> None:
