@@ -14,6 +14,7 @@ from cachet_verify.flow.propose import propose
 from cachet_verify.judge.plan import Asked, Missing
 from cachet_verify.kernel.claim import RuleError, WellFormed
 from cachet_verify.kernel.dataflow import dataflow
+from cachet_verify.kernel.scope import bound_names
 from cachet_verify.kernel.well_formed import well_formed
 from cachet_verify.source import Span
 
@@ -41,6 +42,8 @@ def formed(program: Program, span: Span | None) -> Questions:
 def compared(name: str, meaning: Program, program: Program, span: Span | None) -> Questions:
     """That two programs are the same, by route B."""
     try:
+        for side in (meaning, program):
+            bound_names("dataflow", side)  # the proposer runs what it is given, so names must be in order first
         found = propose(meaning, program)
         goal = dataflow(meaning, program, found.proposal)
     except UnmodelledError as error:
