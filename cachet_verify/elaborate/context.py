@@ -24,6 +24,9 @@ class Names(Protocol):
     def constant(self, name: str, span: Span | None) -> int | None:
         """The value of a constant; None when the name is no constant."""
 
+    def is_symbolic(self, name: str) -> bool:
+        """Whether a name is a constant that this run leaves open, as a variable of its name."""
+
     def platform_fact(self, name: str, words: tuple[str, ...], span: Span | None) -> int:
         """A number of the file's platform. Raises StopError."""
 

@@ -128,7 +128,8 @@ def _collect_sizes(builder: _Builder, params: Sequence[ast.Param], result: ast.R
             first.setdefault(param.name, ast.Name(param.name, span=param.span))
     for dim in (dim for storage in storages for dim in dims_of(storage)):
         for name in names_in(dim):
-            if builder.scope.find(name.name) is None and context.unit.constant(name.name, name.span) is None:
+            is_constant = context.unit.is_symbolic(name.name) or context.unit.constant(name.name, name.span) is not None
+            if builder.scope.find(name.name) is None and not is_constant:
                 first.setdefault(name.name, name)
             if dim is name:
                 plain.add(name.name)

@@ -58,7 +58,8 @@ def elaborate(
     """The module of a file. Raises CachetError with every diagnostic.
 
     `applied` gives the programs of schedules whose steps are applied, by name, for the functions
-    that call them. `symbolic` names constants of the file to leave open: they become sizes.
+    that call them. `symbolic` names constants of the file to leave open: they are variables of their names, which
+    the caller adds to the sizes.
     `values` gives constants of the file another value.
     """
     world = World(loaded, (build_program, build_schedule), frozenset(symbolic), applied or {}, values)

@@ -104,6 +104,8 @@ def _named(expr: ast.Name, scope: Scope, context: Context) -> Index:
         raise StopError(expr.name)
     if entity is not None:
         raise context.stop("elaborate.index.kind", f"`{expr.name}` is a word, not an integer; an index cannot depend on it", expr.span)
+    if context.unit.is_symbolic(expr.name):
+        return Var(expr.name)
     value = context.unit.constant(expr.name, expr.span)
     if value is not None:
         return Const(value)

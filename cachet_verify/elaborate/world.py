@@ -30,7 +30,7 @@ Builders = tuple[Callable[["Unit", Entry], ProgramItem], Callable[["Unit", Entry
 
 
 class World:
-    """All files of a run. `symbolic` are constants left open, as sizes; `applied` the programs of applied schedules.
+    """All files of a run. `symbolic` are constants left open; `applied` the programs of applied schedules.
 
     `values` are constants of the root file that have another value in this run.
     """
@@ -152,7 +152,7 @@ class Unit:
     def constant(self, name: str, span: Span | None) -> int | None:
         """The value of a `Nat` or `Int` constant; None when the name is none."""
         entry = self.find(name)
-        if entry is None or (name in self.world.symbolic and entry.path == self.world.root.loaded.path):
+        if entry is None or self.is_symbolic(name):
             return None
         if name in self.world.values and entry.path == self.world.root.loaded.path:
             return self.world.values[name]
@@ -161,6 +161,11 @@ class Unit:
         if not isinstance(entry.declaration, ast.Const) or not _is_integer(entry.declaration):
             return None
         return self.file(entry.path).own_constant(entry.declaration)
+
+    def is_symbolic(self, name: str) -> bool:
+        """Whether a name is a constant of the root file that this run leaves open."""
+        entry = self.find(name) if name in self.world.symbolic else None
+        return entry is not None and entry.path == self.world.root.loaded.path
 
     def own_constant(self, decl: ast.Const) -> int | None:
         """The value of one of this file's constants. Raises StopError."""

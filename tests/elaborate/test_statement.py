@@ -102,7 +102,8 @@ def test_a_slice_longer_than_the_vector_must_be_disproved() -> None:
 
 def test_guards_and_choices_are_on_integers() -> None:
     found = body(
-        "  for i in 0 .. M do\n    if i < K and i != 3 then\n      store c[i] = 0.0\n    else\n      store c[i] = if i == 0 then 1.0 else load c[i - 1]\n"
+        "  for i in 0 .. M do\n    if i < K and i != 3 then\n      store c[i] = 0.0\n"
+        "    else\n      store c[i] = if i == 0 then 1.0 else load c[i - 1]\n"
     )
     condition = conj((lt(Var("i"), Var("K")), term_ne("i", 3)))
     choice = Choose(eq(Var("i"), Const(0)), Word("f32", 0x3F800000), load("c", plus("i", -1)))
