@@ -157,16 +157,18 @@ def joined(first: Reach, second: Reach) -> tuple[Reach, Index]:
     return Reach(first.outer, first.inner, minimum(first.low, low), maximum(first.high, high)), apart
 
 
-def longest(domain: Domain, blocks: Mapping[str, Domain]) -> int | None:
-    """How many iterations a loop has at most, where that is a number; `blocks` are the loops around it."""
+def longest(domain: Domain, blocks: Mapping[str, Domain]) -> Index | None:
+    """How many iterations a loop has at most: a number, or the size of the block it runs through.
+
+    `blocks` are the loops around it. None where there is no such bound.
+    """
     extent = collected(sub(domain.high, domain.low))
     if isinstance(extent, Const):
-        return max(extent.value, 0)
+        return Const(max(extent.value, 0))
     if isinstance(extent, Min):
-        sides = [side.value for side in (extent.left, extent.right) if isinstance(side, Const)]
-        return max(min(sides), 0) if sides else None
+        sides = [side for side in (extent.left, extent.right) if isinstance(side, Const)]
+        return min(sides, key=lambda side: side.value) if sides else None
     if isinstance(extent, Var) and extent.name.endswith(".len"):
         around = blocks.get(extent.name[: -len(".len")])
-        if isinstance(around, Blocks) and isinstance(around.size, Const):
-            return max(around.size.value, 0)
-    return None
+        return around.size if isinstance(around, Blocks) else None
+    return extent if isinstance(extent, Var) else None

@@ -18,7 +18,7 @@ from cachet_verify.kernel.requirement import converse
 from cachet_verify.kernel.reschedule import Describe, reschedule
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.image import Hint, images
-from cachet_verify.rewrite.place import Path, block_at, find_fold, find_loop, walk
+from cachet_verify.rewrite.place import Path, block_at, counters, find_fold, find_loop, walk
 from cachet_verify.syntax import ast
 
 RESCHEDULING = ("interchange", "recount", "separate")
@@ -176,7 +176,11 @@ def _middle(relation: Relation, before: Program, after: Program, moved: str, buf
 def describe(relation: Relation, before: Program, moved: str, buffer: str) -> Describe:
     """The sentences of a relation, in the names that the step itself uses."""
     loops = {relation.names.get(name, name): name for name in relation.names}
-    trips = {actual: f"the loops at S.{written} and T.{written} run the same number of times" for actual, written in loops.items()}
+    here, there = counters(relation.before.body), counters(relation.after.body)
+    trips: dict[str, str] = {}
+    for actual, written in loops.items():
+        ours, theirs = (written if actual in names else moved or written for names in (here, there))
+        trips[actual] = f"the loops at S.{ours} and T.{theirs} run the same number of times"
     stored = buffer or next((stmt.buffer for _, stmt in walk(before.body) if isinstance(stmt, Store)), "")
     place = next((number for number, param in enumerate(before.params, 1) if param.name == stored), 0)
     what = f"parameter {place}" if place else stored or "every parameter"

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import ONE, ZERO, Const, variables
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, variables
 from cachet_verify.core.ir import Fold, For, Load, Op, Program, Range, Stmt, Store, values
+from cachet_verify.core.spell import spell
 from cachet_verify.rewrite.clause import Line
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.extent import longest
@@ -37,7 +38,7 @@ class _Request:
     row: str
     column: str
     buffer: str
-    rows: int
+    rows: Index
     width: int
     operation: str
 
@@ -52,7 +53,7 @@ def registers(program: Program, step: ast.Step, scope: Scope) -> Chain:
     path, row, column, store, fold = _nest(program, request)
     _check_operation(request, fold)
     _check_length(program, request, row, path, request.rows, "rows")
-    _check_length(program, request, column, (*path, 0), request.width, "lanes")
+    _check_length(program, request, column, (*path, 0), Const(request.width), "lanes")
     _check_loops(request, row, column, fold)
     for load in (Load(store.buffer, store.index), *loads(fold)):
         _check_contiguous(request, load)
@@ -65,25 +66,23 @@ def _request(program: Program, step: ast.Step, scope: Scope) -> _Request:
     names = line.names(step.args, "the tile's loops")
     if len(names) != 2:
         raise line.wrong("a tile has two loops: its rows and its columns")
-    rows, width = (_number(program, line, word, scope) for word in ("rows", "lanes"))
+    rows = schedule_term(line.number("rows"), scope, program)
+    width = schedule_term(line.number("lanes"), scope, program)
+    if isinstance(rows, Const) and rows.value <= 0:
+        raise line.wrong("`rows` is followed by a number above 0")
+    if not isinstance(width, Const) or width.value <= 0:
+        raise line.wrong("`lanes` is followed by a number above 0")
     args = line.clause("through")
     operation = _operation_name(args[0]) if len(args) == 1 else None
     if operation is None:
         raise line.wrong("`through` is followed by the name of an operation")
-    return _Request(line, names[0], names[1], line.name("into"), rows, width, operation)
+    return _Request(line, names[0], names[1], line.name("into"), rows, width.value, operation)
 
 
 def _operation_name(expr: ast.Expr) -> str | None:
     if isinstance(expr, ast.Name):
         return expr.name
     return f"{expr.base.name}.{expr.name}" if isinstance(expr, ast.Field) and isinstance(expr.base, ast.Name) else None
-
-
-def _number(program: Program, line: Line, word: str, scope: Scope) -> int:
-    term = schedule_term(line.number(word), scope, program)
-    if not isinstance(term, Const) or term.value <= 0:
-        raise line.wrong(f"`{word}` is followed by a number above 0")
-    return term.value
 
 
 def _nest(program: Program, request: _Request) -> tuple[Path, For, For, Store, Fold]:
@@ -122,17 +121,19 @@ def _check_operation(request: _Request, fold: Fold) -> None:
         raise request.refuse(f"the sum over {fold.counter} holds another sum")
 
 
-def _check_length(program: Program, request: _Request, loop: For, path: Path, limit: int, word: str) -> None:
-    """A tile has a number of rows and of lanes, and the loops must fit it."""
+def _check_length(program: Program, request: _Request, loop: For, path: Path, limit: Index, word: str) -> None:
+    """A tile has so many rows and lanes, and the loops must fit it."""
     blocks = {stmt.counter: stmt.domain for _, stmt in around(program.body, path) if isinstance(stmt, For)}
+    remedy = f"`split {loop.counter} by {spell(limit)} as …` first"
     if loop.domain.low != ZERO or not isinstance(loop.domain, Range):
-        raise request.refuse(f"the loop over {loop.counter} does not count from 0", f"`split {loop.counter} by {limit} as …` first")
+        raise request.refuse(f"the loop over {loop.counter} does not count from 0", remedy)
     length = longest(loop.domain, blocks)
-    if length is None:
-        raise request.refuse(f"the loop over {loop.counter} has no fixed bound", f"`split {loop.counter} by {limit} as …` first")
-    if length > limit:
-        text = f"the loop over {loop.counter} runs up to {length} times, and the tile has {limit} {word}"
-        raise request.refuse(text, f"`{word} {length}`, or split {loop.counter} by {limit}")
+    if length is None or (isinstance(length, Var) and length.name in program.sizes and length != limit):
+        raise request.refuse(f"the loop over {loop.counter} has no fixed bound", remedy)
+    fits = length.value <= limit.value if isinstance(length, Const) and isinstance(limit, Const) else length == limit
+    if not fits:
+        text = f"the loop over {loop.counter} runs up to {spell(length)} times, and the tile has {spell(limit)} {word}"
+        raise request.refuse(text, f"`{word} {spell(length)}`, or split {loop.counter} by {spell(limit)}")
 
 
 def _check_loops(request: _Request, row: For, column: For, fold: Fold) -> None:

@@ -33,7 +33,7 @@ class Tile:
     column: For
     store: Store
     fold: Fold
-    rows: int
+    rows: Index
     width: int
 
     @property
@@ -128,7 +128,7 @@ def _held(chain: Chain, tile: Tile, path: Path) -> tuple[Chain, Path]:
     program = chain.program
     acc = tile.fold.acc
     first, first_lane, last, last_lane = _names(program, *(tile.row.counter, tile.column.counter) * 2)
-    declared = Declare(acc, tile.fold.elem, (Const(tile.rows),), tile.width, mutable=True, span=tile.store.span)
+    declared = Declare(acc, tile.fold.elem, (tile.rows,), tile.width, mutable=True, span=tile.store.span)
     loaded = Store(acc, (Var(first), Var(first_lane)), Load(tile.store.buffer, tile.cell(first, first_lane)), tile.lanes(first_lane))
     stored = Store(tile.store.buffer, tile.cell(last, last_lane), Load(acc, (Var(last), Var(last_lane))), tile.lanes(last_lane))
     own = (Var(tile.row.counter), Var(tile.column.counter))

@@ -123,7 +123,7 @@ def test_a_packed_transposed_operand() -> None:
         ("registers (i, j)", "registers (gi, gj)", "found for i in 0 .. gi.len"),
         ("registers (i, j)", "registers i", "a tile has two loops"),
         ("rows 4", "rows 0", "followed by a number above 0"),
-        ("rows 4", "rows M", "followed by a number above 0"),
+        ("rows 4", "rows M", "the loop over i runs up to 4 times, and the tile has M rows"),
         ("rows 4 ", "", "`rows` is missing"),
     ],
 )
@@ -159,7 +159,7 @@ def forced(rows: int, width: int) -> tuple[Program, Chain]:
     assert isinstance(column, For)
     store = column.body.body[0]
     assert isinstance(store, Store)
-    return before, tiled(Chain(before), Tile(path, row, column, store, store.value, rows, width))  # type: ignore[arg-type]
+    return before, tiled(Chain(before), Tile(path, row, column, store, store.value, Const(rows), width))  # type: ignore[arg-type]
 
 
 def test_too_few_lanes_are_not_proved() -> None:
