@@ -19,7 +19,6 @@ from cachet_verify.report.option import CheckOptions
 from cachet_verify.report.record import ItemReport, Report, Verdict
 from cachet_verify.report.text import item_lines
 
-
 Check = Callable[[Sequence[Path], CheckOptions], Report]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from cachet_verify.resource_path import list_sources
 
 if TYPE_CHECKING:
     from cachet_verify.core.index import Formula
-    from cachet_verify.judge.file import FilePlan
+    from cachet_verify.judge.file import FilePlan, Opened
     from cachet_verify.judge.plan import Plan
     from cachet_verify.kernel import obligation as kernel
     from cachet_verify.solver.prover import Prover
@@ -35,10 +35,10 @@ def check(paths: Sequence[Path], options: CheckOptions | None = None, progress: 
     sources = list_sources(paths)
     with _prover(options) as prover:
         prover.start()
-        files = [_planned(path, options) for path in sources]
+        files = [_opened(path) for path in sources]
         verdicts = _Verdicts(prover, progress if progress is not None else SilentProgress())
-        verdicts.ask([plan for file in files for plan in file.plans])
-        reports = tuple(_reported(file, verdicts, options) for file in files)
+        verdicts.ask(plan for file in files for plan in _planning(file, options))
+        reports = tuple(_reported(file, verdicts) for file in files)
     return Report(reports, tool_versions(), {"wall_s": round(time.monotonic() - began, 3)})
 
 
@@ -77,48 +77,68 @@ def _cache_folder(options: CheckOptions) -> Path | None:
     return (Path(root) if root else Path.home() / ".cache") / "cachet-verify"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
-    """A file on its way to a report: what is wrong with it, or the plans of its items."""
+    """A file on its way to a report: what is wrong with it, or the plans of its items as they are made."""
 
     path: Path
     error: CachetError | None = None
-    planned: FilePlan | None = None
-    plans: tuple[Plan, ...] = ()
+    opened: Opened | None = None
+    plans: list[Plan] = field(default_factory=list)
 
 
-def _planned(path: Path, options: CheckOptions) -> _File:
-    from cachet_verify.judge.file import plan_file
+def _opened(path: Path) -> _File:
+    from cachet_verify.judge.file import open_file
 
     try:
-        planned = plan_file(path, options.routes, options.only)
+        return _File(path, None, open_file(path))
     except CachetError as error:
         return _File(path, error)
-    return _File(path, None, planned, planned.plans)
+
+
+def _planning(file: _File, options: CheckOptions) -> Iterator[Plan]:
+    """The plans of a file, each kept as it is made; those that `only` leaves out are not asked."""
+    from cachet_verify.judge.file import plans_of
+
+    if file.opened is None:
+        return
+    try:
+        for plan in plans_of(file.opened, options.routes, options.only):
+            file.plans.append(plan)
+            yield plan
+    except CachetError as error:
+        file.error = error
 
 
 @dataclass(slots=True)
 class _Verdicts:
-    """Asks obligations in batches and keeps what was answered."""
+    """Asks obligations as they are made and keeps what was answered."""
 
     prover: Prover
     progress: Progress
     known: dict[str, kernel.Verdict] = field(default_factory=dict)
     possible: dict[tuple[Formula, ...], bool | None] = field(default_factory=dict)
 
-    def ask(self, plans: Sequence[Plan]) -> None:
+    def ask(self, plans: Iterable[Plan]) -> None:
         """Ask every obligation; what is nonlinear first in its linear form, then as it stands."""
-        from cachet_verify.judge.plan import all_obligations
         from cachet_verify.kernel.generalise import generalise, is_nonlinear, lift
         from cachet_verify.kernel.obligation import Proved
 
-        found = all_obligations(plans)
-        self.progress.expect(len(found))
-        items = {obligation.digest(): name for name, obligation in found}
-        asked = [obligation for _, obligation in found]
-        first = self._prove([generalise(obligation) for obligation in asked], items)
+        asked: dict[str, kernel.Obligation] = {}
+        items: dict[str, str] = {}
+
+        def stream() -> Iterator[kernel.Obligation]:
+            for plan in plans:
+                for _, obligation in plan.obligations():
+                    if obligation.digest() not in asked:
+                        asked[obligation.digest()] = obligation
+                        items[obligation.digest()] = plan.name
+                        self.progress.expect(1)
+                        yield generalise(obligation)
+
+        first = self._prove(stream(), items)
         again = []
-        for obligation, verdict in zip(asked, first, strict=True):
+        for obligation, verdict in zip(asked.values(), first, strict=True):
             if not is_nonlinear(obligation):
                 self.known[obligation.digest()] = verdict
             elif isinstance(verdict, Proved):
@@ -127,13 +147,13 @@ class _Verdicts:
                 again.append(obligation)
         for obligation, verdict in zip(again, self._prove(again, items), strict=True):
             self.known[obligation.digest()] = verdict
-        self.progress.finish(len(found))
 
-    def _prove(self, asked: Sequence[kernel.Obligation], items: Mapping[str, str]) -> tuple[kernel.Verdict, ...]:
-        def tell(done: int, total: int, obligation: kernel.Obligation) -> None:
+    def _prove(self, asked: Iterable[kernel.Obligation], items: Mapping[str, str]) -> tuple[kernel.Verdict, ...]:
+        def tell(done: int, taken: int, obligation: kernel.Obligation) -> None:
             self.progress.begin(items.get(obligation.digest(), ""), obligation.subject)
+            self.progress.finish()
 
-        return self.prover.prove(asked, tell) if asked else ()
+        return self.prover.prove(asked, tell)
 
     def satisfiable(self, premises: tuple[Formula, ...]) -> bool | None:
         """Whether premises can hold together; each set is asked once."""
@@ -142,16 +162,17 @@ class _Verdicts:
         return self.possible[premises]
 
 
-def _reported(file: _File, verdicts: _Verdicts, options: CheckOptions) -> FileReport:
+def _reported(file: _File, verdicts: _Verdicts) -> FileReport:
     from cachet_verify.judge.conclude import Asking, conclude
+    from cachet_verify.judge.file import file_plan
 
     shown = str(file.path)
-    if file.error is not None or file.planned is None:
-        found = () if file.error is None else file.error.diagnostics
-        return FileReport(shown, tuple(diagnostic_report(item, shown) for item in found))
+    if file.error is not None:
+        return FileReport(shown, tuple(diagnostic_report(item, shown) for item in file.error.diagnostics))
+    planned = file_plan(file.plans)
     asking = Asking(verdicts.satisfiable)
-    done = [conclude(plan, verdicts.known, asking) for plan in file.plans]
-    return FileReport(shown, (), tuple(_resting(file.planned, done)))
+    done = [conclude(plan, verdicts.known, asking) for plan in planned.plans]
+    return FileReport(shown, (), tuple(_resting(planned, done)))
 
 
 def _resting(planned: FilePlan, done: Sequence[ItemReport]) -> Iterator[ItemReport]:

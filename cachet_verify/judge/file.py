@@ -5,7 +5,7 @@ Takes a path; gives plans, and what each item rests on. Raises CachetError for b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -90,34 +90,38 @@ def open_file(path: Path) -> Opened:
     return Opened(loaded, module, applied)
 
 
-def plan_file(path: Path, routes: str, only: tuple[str, ...] = ()) -> FilePlan:
-    """The plans of a file's items; `only` keeps those names."""
-    opened = open_file(path)
-    plans = sorted(_plans(opened, routes), key=lambda plan: _start(plan.span))
-    rests = {plan.name: plan.rests_on for plan in plans if plan.rests_on}
-    kept = tuple(plan for plan in plans if not only or plan.name in only)
-    return FilePlan(kept, rests)
+def file_plan(plans: Iterable[Plan]) -> FilePlan:
+    """The plans of a file's items in the order of the text."""
+    ordered = tuple(sorted(plans, key=lambda plan: _start(plan.span)))
+    return FilePlan(ordered, {plan.name: plan.rests_on for plan in ordered if plan.rests_on})
 
 
 def _start(span: Span | None) -> int:
     return 0 if span is None else span.start
 
 
-def _plans(opened: Opened, routes: str) -> Iterator[Plan]:
+def plans_of(opened: Opened, routes: str, only: tuple[str, ...] = ()) -> Iterator[Plan]:
+    """The plans of a file's items, one by one, in no particular order; `only` keeps those names."""
     module = opened.module
+
+    def wanted(name: str) -> bool:
+        return not only or name in only
+
     for program in module.programs.values():
-        yield plan_program(program, module.layouts)
+        if wanted(program.name):
+            yield plan_program(program, module.layouts)
     for schedule in module.schedules.values():
-        yield _schedule(opened, schedule, routes)
+        if wanted(schedule.name):
+            yield _schedule(opened, schedule, routes)
     for name in module.own_layouts:
-        yield plan_layout(module.layouts[name])
+        if wanted(name):
+            yield plan_layout(module.layouts[name])
     for proof in module.proofs:
-        yield _proof(opened, proof, routes)
-    for law in module.laws:
-        yield plan_law(law)
-    for other in module.others:
-        yield plan_other(other)
-    yield from _steps(opened)
+        if wanted(proof.name):
+            yield _proof(opened, proof, routes)
+    for plan in (*map(plan_law, module.laws), *map(plan_other, module.others), *_steps(opened)):
+        if wanted(plan.name):
+            yield plan
 
 
 def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:

@@ -5,7 +5,7 @@ Takes kernel goals; gives records that the verdict is later concluded from. Must
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -101,11 +101,3 @@ def refusal(code: str, message: str, span: Span | None) -> Refusal:
     line, column = (None, None) if span is None else (span.line, span.column)
     return Refusal(code, message, line, column)
 
-
-def all_obligations(plans: Iterable[Plan]) -> list[tuple[str, Obligation]]:
-    """Every obligation of every plan, with the item's name, each once."""
-    found: dict[str, tuple[str, Obligation]] = {}
-    for plan in plans:
-        for _, obligation in plan.obligations():
-            found.setdefault(obligation.digest(), (plan.name, obligation))
-    return list(found.values())

@@ -7,7 +7,7 @@ is `policy.decide`.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cachet_verify.encodings.first import FirstEncoder
     from cachet_verify.solver.cache import Cache
 
-# Called after each verdict with the number decided, the number in all, and the obligation.
+# Called after each verdict with the number decided, the number taken so far, and the obligation.
 Progress = Callable[[int, int, Obligation], None]
 
 _BATCH = 512  # obligations after which the first encoder's term table is dropped
@@ -78,8 +78,11 @@ class Prover:
         """Start the solver processes now, to load while other work is done; returns at once."""
         self.pool.start()
 
-    def prove(self, obligations: Sequence[Obligation], progress: Progress | None = None) -> tuple[Verdict, ...]:
-        """One verdict per obligation, in order. A refutation is `Refuted` whatever `can_refute` says."""
+    def prove(self, obligations: Iterable[Obligation], progress: Progress | None = None) -> tuple[Verdict, ...]:
+        """One verdict per obligation, in order. A refutation is `Refuted` whatever `can_refute` says.
+
+        Obligations are taken one by one: the solvers work while the next ones are being made.
+        """
         return _Batch(self, obligations, progress).run()
 
     def satisfiable(self, premises: Sequence[Formula]) -> bool | None:
@@ -132,9 +135,10 @@ class Prover:
 class _Batch:
     """One call of `prove`."""
 
-    def __init__(self, prover: Prover, obligations: Sequence[Obligation], progress: Progress | None) -> None:
+    def __init__(self, prover: Prover, obligations: Iterable[Obligation], progress: Progress | None) -> None:
         self.prover = prover
-        self.obligations = obligations
+        self.waiting = obligations
+        self.obligations: list[Obligation] = []
         self.progress = progress
         self.verdicts: dict[int, Verdict] = {}
         self.asked: dict[tuple[str, str], _Question] = {}
@@ -142,7 +146,8 @@ class _Batch:
 
     def run(self) -> tuple[Verdict, ...]:
         try:
-            for place, obligation in enumerate(self.obligations):
+            for place, obligation in enumerate(self.waiting):
+                self.obligations.append(obligation)
                 self.consider(place, obligation)
                 self.listen(0.0)
                 while len(self.in_flight) >= _IN_FLIGHT:
