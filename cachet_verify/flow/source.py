@@ -34,7 +34,6 @@ from cachet_verify.core.index import (
     lt,
     minimum,
     mul,
-    negate,
     sub,
     substitute,
     substitute_formula,
@@ -190,20 +189,21 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
     cell = tuple(substitute(term, fresh) for term in writer.cell)
     lows = {"?" + counter.name: substitute(counter.low, fresh) for counter in writer.counters}
     found = decode(cell, reader.cell, ["?" + name for name in unknown], lows)
+    told = {name: found["?" + name] for name in unknown if "?" + name in found and not _is_open(found["?" + name])}
     guards: list[Formula] = []
     parting = shared[depth] if depth < len(shared) else None
     for counter in writer.counters:
         if counter.name in at:
             continue
-        by_address = found.get("?" + counter.name)
-        if by_address is not None and not any(name.startswith("?") for name in variables(by_address)):
+        by_address = told.get(counter.name)
+        if by_address is not None:
             at[counter.name] = by_address
             if counter.name == parting:
                 guards.append(lt(by_address, Var(parting)))
         elif counter.name == parting:
             at[counter.name] = sub(Var(parting), ONE)
         else:
-            last = _last(writer, counter, at)
+            last = _last(writer, counter, at, told)
             if last is None:
                 return None
             at[counter.name] = last
@@ -213,9 +213,18 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
     return None if guard == FALSE else Source(guard, writer.name, tuple(at.items()))
 
 
-def _last(writer: Family, counter: Counter, at: Substitution) -> Index | None:
-    """The last iteration of a loop, given the counters outside it: the least of its bounds, guards included."""
-    inner = {other.name: substitute(other.low, at) for other in writer.counters if other.name not in at and other.name != counter.name}
+def _is_open(term: Index) -> bool:
+    """Whether a term still names an unknown."""
+    return any(name.startswith("?") for name in variables(term))
+
+
+def _last(writer: Family, counter: Counter, at: Substitution, told: Substitution) -> Index | None:
+    """The last iteration of a loop, given the counters outside it: the least of its bounds, guards included.
+
+    Counters inside it are taken as the address tells them (`told`), else at their first iteration.
+    """
+    inside = [other for other in writer.counters if other.name not in at and other.name != counter.name]
+    inner = {other.name: told.get(other.name, substitute(other.low, at)) for other in inside}
     found: dict[Index, None] = {}
     if counter.high is not None:
         found[substitute(sub(counter.high, ONE), at)] = None
@@ -227,21 +236,18 @@ def _last(writer: Family, counter: Counter, at: Substitution) -> Index | None:
 
 
 def _upper_bound(part: Formula, name: str, at: Substitution, inner: Substitution) -> Index | None:
-    """The largest value a counter can have under one constraint, the counters inside it at their first iteration."""
+    """The largest value a counter can have under one constraint, for known values of the counters inside it."""
     if not isinstance(part, Compare) or part.relation not in ("<", "<=", "=="):
         return None
-    over = substitute(sub(part.left, part.right), at)
-    unknown = frozenset({name, *inner})
-    parts = split_linear(over, unknown)
-    if parts is None or name not in parts[0]:
+    unknown: Substitution = {key: Var("?" + key) for key in (name, *inner)}
+    parts = split_linear(substitute(sub(part.left, part.right), {**at, **unknown}), frozenset("?" + key for key in unknown))
+    if parts is None or "?" + name not in parts[0]:
         return None
-    scale = parts[0][name]
+    sign = -1 if part.relation == "==" and parts[0]["?" + name] == Const(-1) else 1
+    weights = {key.removeprefix("?"): mul(Const(sign), weight) for key, weight in parts[0].items()}
+    scale = weights.pop(name)
     if isinstance(scale, Const) and scale.value < 0:
-        if part.relation != "==":
-            return None
-        scale, parts = Const(-scale.value), ({key: negate(value) for key, value in parts[0].items()}, negate(parts[1]))
-    rest = [mul(weight, substitute(inner[other], inner)) for other, weight in parts[0].items() if other != name]
-    room = sub(ZERO, add(parts[1], *rest))
-    if variables(room) & unknown:
         return None
-    return div(sub(room, ONE) if part.relation == "<" else room, scale)
+    taken = [mul(weight, inner[key]) for key, weight in weights.items()]
+    room = sub(ZERO, add(mul(Const(sign), parts[1]), *taken))
+    return None if _is_open(room) else div(sub(room, ONE) if part.relation == "<" else room, scale)
