@@ -5,7 +5,10 @@ Takes a call and the type wanted; gives a core value. Must not elaborate calls t
 
 from __future__ import annotations
 
+from itertools import islice
+
 from cachet_verify.core.ir import Op, Value, Word
+from cachet_verify.core.ir import values as parts
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.scope import GenericEntity, PoisonEntity, Scope, ValueEntity, ValueType
@@ -14,7 +17,10 @@ from cachet_verify.elaborate.value import Place, Values, is_infinity, source_tex
 from cachet_verify.syntax import ast
 
 _NOTHING = (ast.Tuple(()),)
-_MOST_INLINED = 64
+_MOST_CALLS = 20_000
+"""Calls of words that one item may inline, counted where they are put in place."""
+_MOST_PARTS = 50_000
+"""Operations that one inlined value may consist of."""
 
 
 def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
@@ -150,8 +156,13 @@ def parameter_type(values: Values, param: ast.Param) -> ValueType | None:
 def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[ValueEntity], wanted: ValueType, place: Place) -> Value:
     """The body of a function of words, with its parameters standing for the arguments."""
     context = values.context
-    if fn.name in context.inlining or len(context.inlining) >= _MOST_INLINED:
+    if fn.name in context.inlining:
         raise context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span, "a function cannot be recursive; use a `fold`")
+    context.inlined.append(fn.span)
+    if len(context.inlined) > _MOST_CALLS:
+        raise context.stop(
+            "elaborate.size", f"more than {_MOST_CALLS} calls are inlined here", fn.span, "name intermediate results with `let` in a loop body"
+        )
     if fn.body is None:
         raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
     if fn.generics:
@@ -164,6 +175,11 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
     return _body(inner, fn, scope, wanted, place)
 
 
+def is_larger(value: Value, most: int) -> bool:
+    """Whether a value consists of more than `most` operations."""
+    return next(islice(parts(value), most, None), None) is not None
+
+
 def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Place) -> Value:
     *first, last = fn.body or ()
     for statement in first:
@@ -174,6 +190,9 @@ def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Pl
         else:
             kind = values.infer(statement.value, scope) or wanted
         value = values.check(statement.value, kind, Place(scope, place.lane, place.before))
+        if is_larger(value, _MOST_PARTS):
+            message = f"`{statement.name}` grows to more than {_MOST_PARTS} operations when it is inlined"
+            raise values.context.stop("elaborate.size", message, statement.span, "store intermediate results in locals of a `fn` over buffers")
         scope = scope.bind(statement.name, ValueEntity(value, kind))
     if not isinstance(last, ast.ExprStatement):
         raise values.context.stop("elaborate.type.unknown", f"`{fn.name}` gives no value", last.span, "its last line is its value")

@@ -49,6 +49,8 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
         item = replace(item, arguments=header.arguments, program=program, unsupported=header.unsupported)
     except StopError:
         item = replace(item, failed=True)
+    except RecursionError:
+        report_depth(unit, decl)
     except UnsupportedError as error:
         item = replace(item, arguments=_arguments(decl, unit), unsupported=(error.unsupported,))
     failed = item.failed or len(unit.problems.found) > known
@@ -65,6 +67,11 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
         is_host=bool(context.host),
         failed=failed,
     )
+
+
+def report_depth(unit: Unit, decl: ast.Declaration) -> None:
+    """Report a declaration that nests more deeply than this program can follow."""
+    unit.problems.report("elaborate.depth", "this nests too deeply, through the functions or constants that it names", decl.span, "shorten the chain")
 
 
 def _elaborate(decl: ast.Contraction | ast.Fn, context: Context) -> tuple[Header, Program]:
@@ -102,6 +109,8 @@ def build_schedule(unit: Unit, entry: Entry) -> ScheduleItem:
         item = _schedule(unit, decl, item, context)
     except StopError:
         item = replace(item, failed=True)
+    except RecursionError:
+        report_depth(unit, decl)
     except UnsupportedError as error:
         item = replace(item, unsupported=(error.unsupported,))
     return replace(item, conditions=tuple(context.conditions), failed=item.failed or len(unit.problems.found) > known)

@@ -70,6 +70,18 @@ _TABLE = (
         "produces Init a    // a is not a parameter",
         "Name a `mut` parameter.",
     ),
+    (
+        "elaborate.depth",
+        "A declaration reaches through too many others, each naming the next.",
+        "const A : Nat = B    // and so on",
+        "Shorten the chain.",
+    ),
+    (
+        "elaborate.size",
+        "Functions of words are inlined where they are used; here that makes an expression far too large to check.",
+        "fn f x =\n  let y = x + x\n  let z = y + y    // and so on, forty times",
+        "Keep intermediate results in locals of a function over buffers.",
+    ),
     ("elaborate.equation.cycle", "An intermediate of a contraction is defined by itself.", "s[i] = s[i] + a[i]", "Use a `fn` with a loop."),
     (
         "elaborate.equation.missing",

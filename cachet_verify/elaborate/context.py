@@ -69,6 +69,7 @@ class Context:
     waits_for: list[str] = field(default_factory=list)
     host: list[Span | None] = field(default_factory=list)
     unsupported: list[Unsupported] = field(default_factory=list)
+    inlined: list[Span | None] = field(default_factory=list)
     gaps: list[Span | None] = field(default_factory=list)
     """Where a statement is left out of the body, which is then no program."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import Const, Index, Var, variables
+from cachet_verify.core.index import Const, Var, variables
 from cachet_verify.core.ir import (
     Block,
     Declare,
@@ -127,22 +127,14 @@ class _Lifter:
         raise LiftError(type(stmt).__name__)
 
     def store(self, stmt: Store) -> ast.Statement:
-        """A store to memory, or an assignment to a local."""
-        explicit = self.needs_lanes(stmt.buffer, stmt.index, stmt.value, stmt.lanes)
-        target = self.values.place(stmt.buffer, stmt.index, stmt.lanes, explicit)
-        value = self.values.value(stmt.value, stmt.lanes, explicit)
-        return ast.Store(target, value) if self.values.known[stmt.buffer].is_memory else ast.Assign(target, value)
-
-    def needs_lanes(self, buffer: str, index: tuple[Index, ...], value: Value, lanes: Lanes | None) -> bool:
-        """Whether no slice of memory tells how many lanes are active, though some are not."""
-        if lanes is None or lanes.active == Const(lanes.width):
-            return False
-        places = [(buffer, index), *((part.buffer, part.index) for part in values(value) if isinstance(part, Load))]
-        return not any(
-            self.values.known[name].is_memory and any(lanes.counter in variables(term) for term in terms)
-            for name, terms in places
-            if name in self.values.known
-        )
+        """A store to memory, or an assignment to a local; a slice of the target says how many lanes."""
+        info = self.values.known[stmt.buffer]
+        if stmt.lanes is not None and not any(stmt.lanes.counter in variables(term) for term in stmt.index):
+            raise LiftError("lanes that write one cell")
+        is_partial = stmt.lanes is not None and info.width is not None and stmt.lanes.active != Const(stmt.lanes.width)
+        target = self.values.place(stmt.buffer, stmt.index, stmt.lanes, is_partial)
+        value = self.values.value(stmt.value, stmt.lanes)
+        return ast.Store(target, value) if info.is_memory else ast.Assign(target, value)
 
     def declare(self, stmt: Declare) -> ast.Statement:
         """A `let` or a `var`."""
@@ -162,9 +154,14 @@ class _Lifter:
             return call("repeat", self.values.value(init))
         if stmt.width is not None and stmt.lanes is None:
             return call("splat", self.values.value(init))
-        if self.needs_lanes(stmt.name, (), init, stmt.lanes):
-            raise LiftError("a masked vector without a slice")
-        return self.values.value(init, stmt.lanes)
+        return self.values.value(init, stmt.lanes, self.needs_slice(init, stmt.lanes))
+
+    def needs_slice(self, init: Value, lanes: Lanes | None) -> bool:
+        """Whether no slice of memory tells how many lanes are active, though some are not."""
+        if lanes is None or lanes.active == Const(lanes.width):
+            return False
+        loads = [part for part in values(init) if isinstance(part, Load) and self.values.known[part.buffer].is_memory]
+        return not any(lanes.counter in variables(term) for part in loads for term in part.index)
 
     def grid(self, stmt: Grid) -> ast.Statement:
         """A grid; windows that were inferred are not written."""

@@ -48,7 +48,7 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     else:
         lane = begin_lanes(context, kind.width)
         word = body.top(value, kind, Place(scope, lane, found))
-        found.append(Declare(name, kind.elem, (), kind.width, word, mutable, end_lanes(context, lane, value.span), statement.span))
+        found.append(Declare(name, kind.elem, (), kind.width, word, mutable, end_lanes(lane), statement.span))
     return scope.bind(statement.name, entity)
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError, Diagnostic
-from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function
+from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
 from cachet_verify.elaborate.layout import build_layout
 from cachet_verify.elaborate.load import LoadedFile
@@ -135,6 +135,8 @@ class _ModuleBuilder:
                     schedules[name] = self.unit.schedule(entry, None)
             except StopError:
                 continue
+            except RecursionError:
+                report_depth(self.unit, decl)
         return programs, schedules
 
     def platform(self) -> Platform | None:
@@ -152,6 +154,9 @@ class _ModuleBuilder:
                 try:
                     value = self.unit.constant(name, entry.declaration.span)
                 except (StopError, UnsupportedError):
+                    continue
+                except RecursionError:
+                    report_depth(self.unit, entry.declaration)
                     continue
                 if value is not None:
                     found[name] = value
@@ -178,6 +183,8 @@ class _ModuleBuilder:
                 found.append(build_proof(self.unit, decl))
             except StopError:
                 continue
+            except RecursionError:
+                report_depth(self.unit, decl)
             except UnsupportedError as error:
                 found.append(OtherItem(decl.name, "proof", (error.unsupported,), decl.span))
         return tuple(found)

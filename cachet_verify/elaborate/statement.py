@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from cachet_verify.core.index import ZERO, Formula, Index, Var, add, compare, conj, eq, le, lt, mul, neg
+from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, compare, conj, eq, le, lt, mul, neg
 from cachet_verify.core.ir import (
     Axis,
     Block,
@@ -116,8 +116,10 @@ class Statements(Values):
             why = "a `let`, which is never assigned again" if not entity.loaded else "read only here"
             hint = "declare it with `var`" if not entity.loaded else "declare the parameter `mut`"
             raise self.context.stop("elaborate.assign", f"`{entity.name}` is {why}", target.span, hint)
+        if lane is not None and lane.active is None:
+            lane.active = Const(lane.width)
         word = self.top(value, ValueType(entity.elem, width), place)
-        found.append(Store(entity.name, index, word, end_lanes(self.context, lane, statement.span), statement.span))
+        found.append(Store(entity.name, index, word, end_lanes(lane), statement.span))
 
     def width_of(self, target: ast.Expr, value: ast.Expr, scope: Scope) -> int | None:
         """How many lanes a write has: those of its target's elements, or of its value."""
@@ -264,7 +266,7 @@ class Statements(Values):
         check_level(statement.level, statement.span, self.context)
         alias = self.context.fresh.take(statement.name)
         found.append(CoreLease(alias, entity.name, statement.level, statement.mutable, statement.span))
-        bound = BufferEntity(alias, entity.elem, entity.shape, entity.width, statement.mutable, entity.loaded, entity.root, "alias")
+        bound = BufferEntity(alias, entity.elem, entity.shape, entity.width, statement.mutable, entity.loaded, entity.root, entity.kind)
         if statement.mutable:
             scope = scope.bind(statement.buffer.name, replace(entity, leased=statement.name))
         return scope.bind(statement.name, bound)

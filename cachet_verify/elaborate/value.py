@@ -7,12 +7,12 @@ reassociate anything that the text does not: two element types never mix without
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cachet_verify.core.element import WordError
+from cachet_verify.core.index import ZERO, Index, Var, add, conj, le, lt, neg
 from cachet_verify.core.index import Const as IndexConst
-from cachet_verify.core.index import Index, Var, add, le, neg
-from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Stmt, Value, Word
+from cachet_verify.core.ir import Choose, Declare, Lanes, Load, OfIndex, Op, Stmt, Value, Word
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.context import Context
@@ -33,6 +33,7 @@ from cachet_verify.elaborate.term import (
     elaborate_condition,
     elaborate_index,
     is_index_expression,
+    same_term,
 )
 from cachet_verify.syntax import ast
 
@@ -41,11 +42,14 @@ BOOL = ValueType("bool")
 
 @dataclass(slots=True)
 class LaneUse:
-    """The lane of the vector statement at hand, and how many lanes its slices fill."""
+    """The lane of the vector statement at hand, and how many of its lanes are active.
+
+    `active` is None until the first slice, or the target of the statement, has told.
+    """
 
     counter: str
     width: int
-    actives: list[Index] = field(default_factory=list)
+    active: Index | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +262,9 @@ class Values:
 
     def read(self, expr: ast.Expr, wanted: ValueType, place: Place, with_load: bool) -> Value:
         """The word, or the lane's word, that a place holds."""
+        length = self.other_length(expr, place)
+        if length is not None and place.lane is not None:
+            return self.part(expr, wanted, place, with_load, length)
         entity, index, sliced = self.resolve(expr, place)
         if entity.loaded and not with_load:
             raise self.context.stop("elaborate.type.load", f"`{source_text(expr)}` is a place in memory", expr.span, f"`load {source_text(expr)}`")
@@ -266,6 +273,26 @@ class Values:
             raise self.context.stop("elaborate.vector.slice", "a part of a buffer is a vector, and one word is wanted here", expr.span)
         self.expect(found, wanted, expr)
         return Load(entity.name, index)
+
+    def other_length(self, expr: ast.Expr, place: Place) -> Index | None:
+        """The length of a slice that is not as long as the statement has active lanes; None for any other place."""
+        slices = [item for item in expr.items if isinstance(item, ast.Slice)] if isinstance(expr, ast.Index) else []
+        if len(slices) != 1 or place.lane is None or place.lane.active is None:
+            return None
+        low, high = (elaborate_index(part, place.scope, self.context) for part in (slices[0].low, slices[0].high))
+        length = difference(high, low)
+        return None if same_term(length, place.lane.active) else length
+
+    def part(self, expr: ast.Expr, wanted: ValueType, place: Place, with_load: bool, length: Index) -> Value:
+        """A slice of another length, read into a vector of its own: its further lanes are unspecified."""
+        if place.before is None or place.lane is None:
+            raise UnsupportedError("slices of different lengths in one branch of an `if`", expr.span)
+        lane = LaneUse(self.context.fresh.take("lane"), place.lane.width, length)
+        value = self.read(expr, wanted, Place(place.scope, lane, place.before), with_load)
+        name = self.context.fresh.take("part")
+        lanes = Lanes(lane.counter, lane.width, length)
+        place.before.append(Declare(name, wanted.elem, (), lane.width, value, False, lanes, expr.span))
+        return Load(name, (Var(place.lane.counter),))
 
     def resolve(self, expr: ast.Expr, place: Place) -> tuple[BufferEntity, tuple[Index, ...], bool]:
         """The buffer of a place, the indices of the cell, and whether a slice stands for the lane."""
@@ -300,6 +327,8 @@ class Values:
         index = tuple(
             self.slice_index(item, place) if isinstance(item, ast.Slice) else elaborate_index(item, place.scope, self.context) for item in items
         )
+        if entity.kind == "view":
+            self.inside_view(entity, name, index, expr, place)
         if entity.width is not None and not has_lane:
             if place.lane is None or place.lane.width != entity.width:
                 lane = "one word" if place.lane is None else f"`Vec {entity.elem} {place.lane.width}`"
@@ -307,6 +336,16 @@ class Values:
                 raise self.context.stop("elaborate.type.mismatch", message, expr.span)
             index = (*index, Var(place.lane.counter))
         return entity, index, bool(slices)
+
+    def inside_view(self, entity: BufferEntity, name: str, index: tuple[Index, ...], expr: ast.Expr, place: Place) -> None:
+        """Note that a cell lies inside the extents of a view: its root is larger, so nobody else will ask."""
+        scope = place.scope
+        if place.lane is not None and place.lane.active is not None:
+            lane = Var(place.lane.counter)
+            scope = scope.assume(le(ZERO, lane), lt(lane, IndexConst(place.lane.width)), lt(lane, place.lane.active))
+        for term, extent in zip(index, entity.shape, strict=True):
+            goal = conj((le(ZERO, term), lt(term, extent)))
+            self.context.require(scope, goal, f"`{spell(term)}` is an index of the view `{name}`", expr.span)
 
     def slice_index(self, item: ast.Slice, place: Place) -> Index:
         """`lo .. hi` under a lane: `lo + lane`, with `hi - lo` lanes in use."""
@@ -317,7 +356,8 @@ class Values:
         width = IndexConst(place.lane.width)
         if length != width:
             self.context.require(place.scope, le(length, width), f"`{spell(length)}` words fit {place.lane.width} lanes", item.span)
-        place.lane.actives.append(length)
+        if place.lane.active is None:
+            place.lane.active = length
         return add(low, Var(place.lane.counter))
 
     # --- operators ---

@@ -177,7 +177,7 @@ class Unit:
             self._open.append(decl.name)
             try:
                 self._constants[decl.name] = self._evaluate(decl)
-            except StopError:
+            except (StopError, RecursionError):
                 self._refused.add(decl.name)
                 raise
             finally:
@@ -240,8 +240,10 @@ class Unit:
         key = (entry.path, entry.name)
         if key not in self.world.programs:
             self._enter(key, span)
-            self.world.programs[key] = self.world.builders[0](self.file(entry.path), entry)
-            self.world.open.pop()
+            try:
+                self.world.programs[key] = self.world.builders[0](self.file(entry.path), entry)
+            finally:
+                self.world.open.pop()
         return self.world.programs[key]
 
     def schedule(self, entry: Entry, span: Span | None) -> ScheduleItem:
@@ -249,8 +251,10 @@ class Unit:
         key = (entry.path, entry.name)
         if key not in self.world.schedules:
             self._enter(key, span)
-            self.world.schedules[key] = self.world.builders[1](self.file(entry.path), entry)
-            self.world.open.pop()
+            try:
+                self.world.schedules[key] = self.world.builders[1](self.file(entry.path), entry)
+            finally:
+                self.world.open.pop()
         return self.world.schedules[key]
 
     def applied(self, name: str) -> Program | None:
