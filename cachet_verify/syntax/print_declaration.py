@@ -168,7 +168,7 @@ def _const(node: de.Const, indent: int) -> Lines:
 def _synth_const(node: de.SynthConst, indent: int) -> Lines:
     pad = " " * indent
     where = " where" if node.conditions else ""
-    conditions = [f"{pad}    {expression(item, OR, indent)}," for item in node.conditions]
+    conditions = [f"{pad}    {expression(item, OR, indent + 2 * STEP)}," for item in node.conditions]
     if conditions:
         conditions[-1] = conditions[-1].removesuffix(",")
     return [
