@@ -42,6 +42,7 @@ def _name(name: str) -> str:
 
 
 def _term(term: Index) -> str:
+    """A term as Python. A divisor that is 0 is replaced by some number: a sample at which it is says nothing."""
     if isinstance(term, Const):
         return f"({term.value})"
     if isinstance(term, Var):
@@ -51,10 +52,9 @@ def _term(term: Index) -> str:
     left, right = _term(term.left), _term(term.right)
     if isinstance(term, Product):
         return f"({left}*{right})"
-    if isinstance(term, Div):
-        return f"({left}//{right})"
-    if isinstance(term, Mod):
-        return f"({left}%{right})"
+    if isinstance(term, (Div, Mod)):
+        sign = "//" if isinstance(term, Div) else "%"
+        return f"({left}{sign}{right})" if isinstance(term.right, Const) else f"({left}{sign}({right} or {_LONGEST}))"
     return f"{'min' if isinstance(term, Min) else 'max'}({left},{right})"
 
 

@@ -207,8 +207,26 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
 
 
 def fit(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Formula]:
-    """Affine equations (over counters, sizes and the programs' own products) for each pair met."""
-    return {pair: conj(span.equations()) for pair, span in _spans(trace, left, right, sizes).items()}
+    """Affine equations (over counters, sizes and the programs' own products) for each pair met.
+
+    A pair that these leave free is tried again with every product of a size and a counter: a chain
+    whose steps are counted along a symbolic extent.
+    """
+    found: dict[Pair, Formula] = {}
+    for pair, span in _spans(trace, left, right, sizes).items():
+        equations = span.equations() or _along_sizes(pair, trace.seen[pair], left, right, sizes)
+        found[pair] = conj(equations)
+    return found
+
+
+def _along_sizes(pair: Pair, points: Sequence[tuple[int, ...]], left: Side, right: Side, sizes: Sizer) -> list[Formula]:
+    counters = (*left.families.named(pair[0][0]).names(), *right.families.named(pair[1][0]).names())
+    terms: list[Index] = [*(Var(name) for name in counters), *(Var(size) for size in sizes.sizes)]
+    terms += [Product(Var(size), Var(name)) for size in sizes.sizes for name in counters]
+    span = Span(tuple(terms), compile_terms((*sizes.sizes, *counters), terms))
+    for point in points:
+        span.take(span.rows(*point))
+    return span.equations()
 
 
 def _spans(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Span]:
