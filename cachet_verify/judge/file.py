@@ -30,6 +30,7 @@ from cachet_verify.judge.item import (
 from cachet_verify.judge.plan import Asked, Plan, Settled
 from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, plan_schedule
 from cachet_verify.report.record import Verdict
+from cachet_verify.rewrite.error import UnsupportedStepError
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
@@ -128,6 +129,9 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
     if item.name not in opened.applied:
         return not_supported(Plan(item.name, "schedule", item.span), item.unsupported or (Unsupported("this schedule", item.span),))
     applied = opened.applied[item.name]
+    if isinstance(applied.stopped, UnsupportedStepError):
+        found = applied.stopped.diagnostic
+        return not_supported(Plan(item.name, "schedule", item.span), (Unsupported(found.message, found.span),))
     plan = plan_schedule(item.name, item.span, applied, routes)
     more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
     entries = admitted(item.lines)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Program
+from cachet_verify.diagnostic import Diagnostic
 from cachet_verify.kernel.claim import RuleError
-from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
 from cachet_verify.rewrite.expand import expand
 from cachet_verify.rewrite.keep import keep
 from cachet_verify.rewrite.library import apply_library_step
@@ -31,6 +33,9 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
+LATER = frozenset(("grid", "tiles", "pack_lanes", "outer_products", "compute", "reduce", "parts", "element"))
+"""Steps of the language that have no meaning here yet."""
+
 
 def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOutcome:
     """Apply one primitive step. Raises StepError where it does not fit or a kernel rule refuses it."""
@@ -39,6 +44,8 @@ def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOu
     except RuleError as error:
         text = f"{_name(step)} is not a step that keeps every word: {error.why} ({error.rule})"
         raise refuse("rule", text, step.span) from error
+    except UnmodelledError as error:
+        raise refuse("rule", f"{_name(step)} meets what the rules do not model: {error}", step.span) from error
     added = tuple(need for need in chain.program.requires if need not in program.requires)
     return StepOutcome(chain.program, chain.goals, scope.step_name(_name(step)), added)
 
@@ -58,6 +65,8 @@ def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
         raise refuse("not-a-step", "this line does not rewrite the program", step.span)
     if step.name in _BUILT_IN and step.name not in scope.step_fns:
         return _BUILT_IN[step.name](program, step, scope)
+    if step.name in LATER and step.name not in scope.step_fns:
+        raise UnsupportedStepError(Diagnostic("rewrite.not-supported", f"the step {step.name} is not supported yet", step.span))
     return apply_library_step(program, step, scope)
 
 

@@ -115,6 +115,12 @@ document(
     "The message gives the rule's reason. Change the step so that every store is there once, with the same operations.",
 )
 document(
+    "rewrite.not-supported",
+    "The step belongs to the language, but this version gives it no meaning yet. A schedule that uses it is undecided.",
+    "schedule rows of matmul @(S = PlusTimes f32) on M4Gpu =\n  grid over (i, j)",
+    "Leave the step out, or write the nest by hand and compare it: `proof p = relate F to G`.",
+)
+document(
     "rewrite.not-a-step",
     "A line of a schedule is no rewrite.",
     'admit "not yet proved"',

@@ -15,11 +15,16 @@ from cachet_verify.syntax import ast
 
 
 def expand(lines: Iterable[ast.ScheduleLine], scope: Scope) -> tuple[ast.ScheduleLine, ...]:
-    """The lines with every call of a schedule fn replaced by its steps. Raises StepError."""
+    """The lines with every call of a schedule fn replaced by its steps. Raises StepError.
+
+    `admit` is no step: it marks the claim, and leaves nothing out of its proof.
+    """
     return tuple(step for line in lines for step in _line(line, scope, ()))
 
 
 def _line(line: ast.ScheduleLine, scope: Scope, inside: tuple[str, ...]) -> tuple[ast.ScheduleLine, ...]:
+    if isinstance(line, ast.Admit):
+        return ()
     if not isinstance(line, ast.Step) or line.name not in scope.schedule_fns:
         return (line,)
     if line.name in inside:

@@ -136,6 +136,9 @@ def _no_match(
 
 def no_loop(step: str, name: str, known: Sequence[str], span: Span | None) -> StepError:
     """The refusal of a step that names a loop which is not there."""
+    if name in known:
+        text = f"{step} needs a loop over {name}; here {name} is an index of a grid or of a sum"
+        return refuse("no-loop", text, span, "apply the step before the loop becomes a grid, or after the sum has become a loop")
     return refuse("no-loop", f"{step} looks for a loop over {name}; there are {', '.join(known) or 'no loops'}", span, "name one of these loops")
 
 

@@ -148,7 +148,7 @@ def _split_total(chain: Chain, place: FoldPlace, levels: Sequence[Level], span: 
 def _running(chain: Chain, place: FoldPlace, span: Span | None) -> Chain:
     """A sum that does not start from its cell runs at least once: the first block sets the cell."""
     if not isinstance(place.stmt, Store):
-        hint = "split a sum that is stored to a cell as it is"
+        hint = "split the loops over outputs; a sum with more to do behind it keeps its total in a local"
         raise refuse("no-match", f"the sum over {place.fold.counter} is not stored to a cell but kept in {place.stmt.name}", span, hint)
     if place.fold.init == Load(place.stmt.buffer, place.stmt.index):
         return chain

@@ -121,3 +121,24 @@ def test_bands_of_rows_in_parallel() -> None:
     applied = apply(text, MATMUL, scope(buffers=(scratch("packA", "M", 3),)))
     proved(applied, 5)
     assert [need.origin for need in applied.after.requires] == ["split i by 4"]
+
+
+def test_steps_of_later_stages_are_told_apart() -> None:
+    code, message, _ = refusal("pack_lanes b into packB along j over (b0, b1, bt) lanes 16", MATMUL)
+    assert (code, message) == ("rewrite.not-supported", "the step pack_lanes is not supported yet")
+
+
+def test_a_step_of_ones_own_may_have_the_name_of_a_later_one() -> None:
+    text = "step fn tiles i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in $A do\n      $body\n"
+    assert apply("tiles i", MATMUL, scope(text)).after == MATMUL
+
+
+def test_admitting_leaves_nothing_unproved() -> None:
+    applied = apply('zero (i, j) c\nadmit "later"\nhoist (j, k) c', MATMUL)
+    assert [outcome.name for outcome in applied.outcomes] == ["s'0_zero", "s'1_hoist"]
+    assert applied.after == apply("zero (i, j) c\nhoist (j, k) c", MATMUL).after
+
+
+@pytest.mark.parametrize("text", ["parallel i\nsplit i by 2 as gi", "parallel i\norder (i, j)", "parallel i\ninterchange (i, j)"])
+def test_an_index_of_a_grid_is_no_loop(text: str) -> None:
+    assert refusal(text, MATMUL)[0] in ("rewrite.no-loop", "rewrite.no-match")
