@@ -21,7 +21,7 @@ from tests.mutate.case import Case, streams
 from tests.mutate.judge import Judge, Outcome
 from tests.mutate.oracle import Oracle
 
-_WEIGHTS = {"nest": 2, "random": 8}
+_WEIGHTS = {"nest": 2, "schedule": 2, "step": 3, "rule": 3, "random": 4}
 """How many cases of a stream are drawn in each turn, by the first word of its name."""
 
 

@@ -16,7 +16,7 @@ from cachet_verify.core.index import Formula
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError
 from cachet_verify.judge.conclude import Asking, conclude
-from cachet_verify.judge.file import plan_file
+from cachet_verify.judge.file import open_file, plans_of
 from cachet_verify.judge.plan import Asked, Plan
 from cachet_verify.judge.relation import compared, formed
 from cachet_verify.kernel.claim import Goal, Same
@@ -58,8 +58,7 @@ class Judge:
 
     def file(self, path: Path, routes: str = "both") -> list[tuple[str, Outcome]]:
         """The outcome of every item of a file. Raises CachetError."""
-        planned = plan_file(path, routes)
-        return [(plan.name, self.item(plan, whole=True)) for plan in planned.plans]
+        return [(plan.name, self.item(plan, whole=True)) for plan in plans_of(open_file(path), routes)]
 
     def pair(self, meaning: Program, program: Program) -> Outcome:
         """Whether a program is accepted as computing a meaning, by route B."""
