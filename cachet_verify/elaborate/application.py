@@ -156,7 +156,8 @@ def parameter_type(values: Values, param: ast.Param) -> ValueType | None:
 def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[ValueEntity], wanted: ValueType, place: Place) -> Value:
     """The body of a function of words, with its parameters standing for the arguments."""
     context = values.context
-    if fn.name in context.inlining:
+    key = f"{path} {fn.name if fn.span is None else fn.span}"
+    if key in context.inlining:
         raise context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span, "a function cannot be recursive; use a `fold`")
     context.inlined.append(fn.span)
     if len(context.inlined) > _MOST_CALLS:
@@ -167,7 +168,7 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
         raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
     if fn.generics:
         raise UnsupportedError("a generic function of words", fn.span)
-    inner = type(values)(context.within(context.unit_of(path), fn.name))
+    inner = type(values)(context.within(context.unit_of(path), key))
     names = {param.name: argument for param, argument in zip(fn.params, arguments, strict=True)}
     scope = Scope(dict(names), place.scope.facts)
     if fn.result is not None:

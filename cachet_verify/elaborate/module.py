@@ -12,6 +12,7 @@ from typing import TypeVar
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError, Diagnostic
 from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
+from cachet_verify.elaborate.definition import check_function, check_implementation
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
 from cachet_verify.elaborate.layout import build_layout
 from cachet_verify.elaborate.load import LoadedFile
@@ -90,6 +91,7 @@ class _ModuleBuilder:
     def build(self) -> Module:
         """The module, as complete as faults allow."""
         programs, schedules = self.items()
+        self.definitions()
         self.unsupported()
         return Module(
             self.unit.loaded.path,
@@ -138,6 +140,17 @@ class _ModuleBuilder:
             except RecursionError:
                 report_depth(self.unit, decl)
         return programs, schedules
+
+    def definitions(self) -> None:
+        """Check the definitions that make no program."""
+        for decl in self.unit.loaded.tree.declarations:
+            try:
+                if isinstance(decl, ast.Fn) and is_word_function(decl):
+                    check_function(self.unit, decl)
+                elif isinstance(decl, ast.Impl):
+                    check_implementation(self.unit, decl)
+            except RecursionError:
+                report_depth(self.unit, decl)
 
     def platform(self) -> Platform | None:
         """The file's platform."""

@@ -231,6 +231,8 @@ class Unit:
         decl, unit = found
         elem = next((member.value for member in decl.members if isinstance(member, ast.Const) and member.name == "Value"), None)
         if elem is None or not isinstance(elem, ast.Name) or not operation.is_known(elem.name):
+            if elem is None:
+                return None
             raise UnsupportedError(f"`{' '.join(words)}`, whose values are no words,", decl.span)
         members = {member.name: member for member in decl.members if isinstance(member, ast.Fn)}
         return Implementation(interface, " ".join(words), elem.name, members, unit.loaded.path, decl.span)

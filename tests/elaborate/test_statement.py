@@ -205,3 +205,37 @@ def test_a_parameter_that_is_a_number_is_a_size() -> None:
     found = program("fn f (n: Nat) (mut c: [f32; 2 * n]) =\n  for i in 0 .. n do\n    store c[2 * i] = 0.0\n", "f")
     assert found.sizes == ("n",)
     assert found.params[0].shape == (mul(Const(2), term("n")),)
+
+
+def test_an_assignment_reads_a_shorter_slice_into_a_vector_whose_other_lanes_are_unspecified() -> None:
+    found = body("  var t: Vec f32 8 = splat 0.0\n  t = load c[0 .. M]\n")
+    assert found[1:] == (
+        Declare("part", "f32", (), 8, load("c", "lane'2"), False, Lanes("lane'2", 8, Var("M"))),
+        Store("t", (Var("lane'1"),), load("part", "lane'1"), Lanes("lane'1", 8, Const(8))),
+    )
+
+
+def test_a_slice_of_the_target_writes_those_lanes_and_keeps_the_others() -> None:
+    found = body("  var t: Vec f32 8 = splat 0.0\n  t[0 .. M] = load c[0 .. M]\n")
+    assert found[1:] == (Store("t", (Var("lane'1"),), load("c", "lane'1"), Lanes("lane'1", 8, Var("M"))),)
+
+
+def test_a_store_writes_as_many_words_as_its_target_has() -> None:
+    found = body("  let v: Vec f32 4 = load c[0 .. 4]\n  store p[0, 0 .. 4] = fma v (load c[0 .. M]) v\n")
+    part = Declare("part", "f32", (), 4, load("c", "lane'2"), False, Lanes("lane'2", 4, Var("M")))
+    fused = op("fma", "f32", load("v", "lane'1"), load("part", "lane'1"), load("v", "lane'1"))
+    assert found[1:] == (part, Store("p", (Const(0), Var("lane'1")), fused, Lanes("lane'1", 4, Const(4))))
+
+
+def test_an_index_of_a_view_lies_inside_the_view_and_not_only_inside_its_root() -> None:
+    item = module(HEAD + "  view r[i] : [4] = p[0, i]\n  store r[M] = 0.0\n").programs["f"]
+    inside = conj((le(Const(0), Var("M")), lt(Var("M"), Const(4))))
+    assert [condition.goal for condition in item.conditions] == [conj((le(Const(0), Var("i")), lt(Var("i"), Const(8)))), inside]
+
+
+def test_a_word_function_may_share_its_name_with_an_operation_it_uses() -> None:
+    text = (
+        "fn add a b = max a b\nimpl Semiring for Top f32 where\n  const Value = f32\n  fn zero () = 0.0\n  fn one () = 0.0\n"
+        "  fn add a b = add b a\n  fn mul a b = a\n  fn mul_add a b acc = acc\n"
+    )
+    assert module(text).others == ()

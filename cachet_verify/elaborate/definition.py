@@ -1,0 +1,95 @@
+"""Definitions that make no program of their own, checked where they stand.
+
+Takes functions of words and implementations; reports what is wrong with them even when nothing
+uses them. Must not report what depends on how they would be used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cachet_verify.core.ir import Load
+from cachet_verify.diagnostic import Diagnostic
+from cachet_verify.elaborate.application import inline_function, parameter_type
+from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.generic import words_of
+from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
+from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.value import Place, Values
+from cachet_verify.syntax import ast
+
+if TYPE_CHECKING:
+    from cachet_verify.elaborate.world import Unit
+
+_ALWAYS_WRONG = ("elaborate.name.unknown", "elaborate.name.kind", "elaborate.call.arity", "elaborate.call.recursion")
+
+
+def check_function(unit: Unit, fn: ast.Fn) -> None:
+    """Report what is wrong with a function of words whatever its arguments are."""
+    if fn.body is None or fn.is_instr or fn.generics:
+        return
+    typed = all(param.storage is not None for param in fn.params) and fn.result is not None
+    context = Context(unit, Problems())
+    try:
+        _apply(context, fn, unit.loaded.path, ValueType("f32"))
+    except (StopError, UnsupportedError):
+        pass
+    _pass_on(unit, [item for item in context.problems.found if typed or item.code in _ALWAYS_WRONG])
+
+
+def _apply(context: Context, fn: ast.Fn, path: str, default: ValueType) -> None:
+    values = Values(context)
+    kinds = [parameter_type(values, param) or default for param in fn.params]
+    result = default if fn.result is None else ValueType(values.elem_name(fn.result.storage.type, Scope()))
+    arguments = [ValueEntity(Load(param.name), kind) for param, kind in zip(fn.params, kinds, strict=True)]
+    inline_function(values, fn, path, arguments, result, Place(Scope()))
+
+
+def _pass_on(unit: Unit, found: list[Diagnostic]) -> None:
+    for item in found:
+        unit.problems.found[item] = None
+
+
+# --- implementations ---------------------------------------------------------------------------
+
+
+def check_implementation(unit: Unit, decl: ast.Impl) -> None:
+    """Report what an implementation lacks of its interface, and what is wrong with its functions."""
+    interface = " ".join(words_of(decl.interface) or ())
+    target = words_of(decl.target)
+    entry = unit.find(interface)
+    if target is None or entry is None or not isinstance(entry.declaration, ast.Interface):
+        if entry is None and target is not None:
+            hint = unit.remedy(interface)
+            unit.problems.report("elaborate.name.unknown", f"the interface `{interface}` is not defined", decl.interface.span, hint)
+        elif target is not None:
+            unit.problems.report("elaborate.name.kind", f"`{interface}` is not an interface", decl.interface.span)
+        return
+    if interface == "Platform":
+        return
+    wanted = {member.name: member for member in entry.declaration.members if isinstance(member, ast.Fn)}
+    given = {member.name: member for member in decl.members if isinstance(member, ast.Fn)}
+    for name, member in wanted.items():
+        if name not in given:
+            hint = " ".join(("fn", name, *(param.name for param in member.params), "= …"))
+            unit.problems.report("elaborate.generic.member", f"`{' '.join(target)}` lacks the operation `{name}`", decl.span, hint)
+        elif len(given[name].params) != len(member.params):
+            message = f"`{name}` of `{interface}` takes {len(member.params)} operands, not {len(given[name].params)}"
+            unit.problems.report("elaborate.call.arity", message, given[name].span)
+    _check_members(unit, decl, target, interface, given)
+
+
+def _check_members(unit: Unit, decl: ast.Impl, target: tuple[str, ...], interface: str, given: dict[str, ast.Fn]) -> None:
+    context = Context(unit, unit.problems)
+    try:
+        implementation = unit.implementation(target, interface)
+    except UnsupportedError:
+        return
+    if implementation is None:
+        unit.problems.report("elaborate.generic.member", f"`{' '.join(target)}` does not say what its values are", decl.span, "const Value = f32")
+        return
+    for fn in given.values():
+        try:
+            _apply(context, fn, unit.loaded.path, ValueType(implementation.elem))
+        except (StopError, UnsupportedError):
+            continue
