@@ -17,9 +17,9 @@ from cachet_verify.elaborate.value import Place, Values, is_infinity, source_tex
 from cachet_verify.syntax import ast
 
 _NOTHING = (ast.Tuple(()),)
-_MOST_CALLS = 20_000
+MOST_CALLS = 20_000
 """Calls of words that one item may inline, counted where they are put in place."""
-_MOST_PARTS = 50_000
+MOST_PARTS = 50_000
 """Operations that one inlined value may consist of."""
 
 
@@ -160,9 +160,9 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
     if key in context.inlining:
         raise context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span, "a function cannot be recursive; use a `fold`")
     context.inlined.append(fn.span)
-    if len(context.inlined) > _MOST_CALLS:
+    if len(context.inlined) > MOST_CALLS:
         raise context.stop(
-            "elaborate.size", f"more than {_MOST_CALLS} calls are inlined here", fn.span, "name intermediate results with `let` in a loop body"
+            "elaborate.size", f"more than {MOST_CALLS} calls are inlined here", fn.span, "name intermediate results with `let` in a loop body"
         )
     if fn.body is None:
         raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
@@ -191,8 +191,8 @@ def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Pl
         else:
             kind = values.infer(statement.value, scope) or wanted
         value = values.check(statement.value, kind, Place(scope, place.lane, place.before))
-        if is_larger(value, _MOST_PARTS):
-            message = f"`{statement.name}` grows to more than {_MOST_PARTS} operations when it is inlined"
+        if is_larger(value, MOST_PARTS):
+            message = f"`{statement.name}` grows to more than {MOST_PARTS} operations when it is inlined"
             raise values.context.stop("elaborate.size", message, statement.span, "store intermediate results in locals of a `fn` over buffers")
         scope = scope.bind(statement.name, ValueEntity(value, kind))
     if not isinstance(last, ast.ExprStatement):

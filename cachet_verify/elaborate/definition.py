@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.ir import Load
-from cachet_verify.diagnostic import Diagnostic
-from cachet_verify.elaborate.application import inline_function, parameter_type
+from cachet_verify.elaborate.application import MOST_CALLS, inline_function, parameter_type
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
@@ -21,6 +20,8 @@ from cachet_verify.syntax import ast
 if TYPE_CHECKING:
     from cachet_verify.elaborate.world import Unit
 
+_FOLLOWED = 500
+"""Calls that are followed from a definition nobody may use; a use follows them all."""
 _ALWAYS_WRONG = ("elaborate.name.unknown", "elaborate.name.kind", "elaborate.call.arity", "elaborate.call.recursion")
 
 
@@ -30,11 +31,13 @@ def check_function(unit: Unit, fn: ast.Fn) -> None:
         return
     typed = all(param.storage is not None for param in fn.params) and fn.result is not None
     context = Context(unit, Problems())
+    context.inlined.extend([fn.span] * (MOST_CALLS - _FOLLOWED))
     try:
         _apply(context, fn, unit.loaded.path, ValueType("f32"))
     except (StopError, UnsupportedError):
         pass
-    _pass_on(unit, [item for item in context.problems.found if typed or item.code in _ALWAYS_WRONG])
+    certain = [item for item in context.problems.found if (typed and item.code != "elaborate.size") or item.code in _ALWAYS_WRONG]
+    unit.problems.found.update(dict.fromkeys(certain))
 
 
 def _apply(context: Context, fn: ast.Fn, path: str, default: ValueType) -> None:
@@ -43,11 +46,6 @@ def _apply(context: Context, fn: ast.Fn, path: str, default: ValueType) -> None:
     result = default if fn.result is None else ValueType(values.elem_name(fn.result.storage.type, Scope()))
     arguments = [ValueEntity(Load(param.name), kind) for param, kind in zip(fn.params, kinds, strict=True)]
     inline_function(values, fn, path, arguments, result, Place(Scope()))
-
-
-def _pass_on(unit: Unit, found: list[Diagnostic]) -> None:
-    for item in found:
-        unit.problems.found[item] = None
 
 
 # --- implementations ---------------------------------------------------------------------------
