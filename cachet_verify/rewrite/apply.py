@@ -8,10 +8,11 @@ kernel's rules. Must not decide whether a goal holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Program
-from cachet_verify.diagnostic import Diagnostic
+from cachet_verify.diagnostic import Diagnostic, Note
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
 from cachet_verify.rewrite.expand import expand
@@ -41,6 +42,8 @@ def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOu
     """Apply one primitive step. Raises StepError where it does not fit or a kernel rule refuses it."""
     try:
         chain = _chain(program, step, scope)
+    except StepError as error:
+        raise _placed(error, step) from error
     except RuleError as error:
         text = f"{_name(step)} is not a step that keeps every word: {error.why} ({error.rule})"
         raise refuse("rule", text, step.span) from error
@@ -56,6 +59,15 @@ def apply_all(program: Program, lines: Iterable[ast.ScheduleLine], scope: Scope)
         outcome = apply_step(program, step, scope)
         yield outcome
         program, scope = outcome.after, scope.advanced()
+
+
+def _placed(error: StepError, step: ast.ScheduleLine) -> StepError:
+    """The refusal at the line of the schedule; a place in the definition of the step becomes a note."""
+    found, line = error.diagnostic, step.span
+    if line is None or (found.span is not None and found.span.file is line.file and line.start <= found.span.start <= line.end):
+        return error
+    notes = found.notes if found.span is None else (*found.notes, Note("in the definition of the step", found.span))
+    return type(error)(replace(found, span=line, notes=notes))
 
 
 def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:

@@ -290,6 +290,8 @@ class _Builder:
         """The name here of a counter written in the step. Raises StepError when none is in scope."""
         original = self.original(written)
         actual = self.site.names.get(original, original)
+        if actual not in self.site.scope and written in self.arguments.names:
+            raise refuse("scope", f"{actual} is no number, no constant and no loop around the place where the step uses it")
         if actual not in self.site.scope:
             raise refuse("scope", f"nothing binds {written} where the step uses it", None, "name a loop that stands around it")
         return actual
@@ -330,7 +332,12 @@ class _Builder:
                 return self.site.names.get(piece.name, piece.name)
         if isinstance(expr, ast.Name):
             original = self.arguments.name(expr.name)
-            return self.site.names.get(original, original)
+            actual = self.site.names.get(original, original)
+            if actual not in self.types:
+                raise refuse(
+                    "scope", f"nothing declares {expr.name} where the step uses it", expr.span, "name a buffer of the program, or a local of the step"
+                )
+            return actual
         raise refuse("step-definition", "a cell is a `$` variable, a buffer or `buffer[…]`", expr.span)
 
     def value(self, expr: ast.Expr) -> Value:

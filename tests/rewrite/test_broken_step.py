@@ -6,6 +6,7 @@ import pytest
 
 from cachet_verify.core.index import ZERO, Const, Var, add
 from cachet_verify.core.ir import Block, For, Program, Range
+from cachet_verify.rewrite.error import StepError
 from tests.kernel.execute import run
 from tests.rewrite.drive import apply, proved, refusal, same_words, scope
 from tests.rewrite.nest import MATMUL, OUTER, at, fma, loop, out, program, put, reads
@@ -121,6 +122,28 @@ def test_a_total_needs_a_value() -> None:
     code, message, _ = refusal("zero (i, j) c\nbare (j, k) c", MATMUL, scope(bare))
     assert code == "rewrite.scope"
     assert "running total" in message
+
+
+def test_a_fault_in_a_definition_is_told_at_the_line_that_uses_it() -> None:
+    with pytest.raises(StepError) as caught:
+        apply("zero (i, j) c\nlost (j, k) c", MATMUL, scope(hoist_like("lost").replace("let $acc = load $cell", "let $acc = load p")))
+    found = caught.value.diagnostic
+    assert found.span is not None
+    assert (found.span.path, found.span.line) == ("steps", 2)
+    assert [note.message for note in found.notes] == ["in the definition of the step"]
+
+
+def test_an_argument_that_is_no_number() -> None:
+    code, message, _ = refusal("strip i q (p, r)", MATMUL)
+    assert code == "rewrite.scope"
+    assert message == "q is no number, no constant and no loop around the place where the step uses it"
+
+
+def test_a_buffer_has_to_be_there() -> None:
+    code, message, _ = refusal(
+        "zero (i, j) c\nlost (j, k) c", MATMUL, scope(hoist_like("lost").replace("let $acc = load $cell", "let $acc = load p"))
+    )
+    assert (code, message) == ("rewrite.scope", "nothing declares p where the step uses it")
 
 
 def test_a_cell_cannot_leave_its_loop() -> None:
