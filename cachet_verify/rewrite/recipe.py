@@ -98,7 +98,7 @@ def _opened(side: _Side, cells: _Cells, line: ast.RecipeLine | ast.Admit) -> _Si
     place = find_fold(side.program.body, cells.loop)
     if place is None:
         _check_updates(side.program, cells, line)
-        return side
+        return _without_lets(side, cells.loop, is_before=True)
     if not isinstance(place.stmt, Store) or place.stmt.buffer != cells.buffer:
         found = place.stmt.buffer if isinstance(place.stmt, Store) else place.stmt.name
         raise refuse("recipe", f"the sum over {cells.loop} goes to {found}, not to {cells.buffer}", line.span)
@@ -129,7 +129,7 @@ def _reopened(side: _Side, cells: _Cells, line: ast.RecipeLine | ast.Admit) -> _
     if place is not None and isinstance(place.stmt, Store):
         return _closing(side, place.path, place.stmt, place.fold)
     _check_updates(side.program, cells, line)
-    return _without_lets(side, cells.loop)
+    return _without_lets(side, cells.loop, is_before=False)
 
 
 def _closing(side: _Side, path: Path, store: Store, fold: Fold) -> _Side:
@@ -141,7 +141,7 @@ def _closing(side: _Side, path: Path, store: Store, fold: Fold) -> _Side:
     return _Side(opened, (closed, start_fold(_end(closed), path), *side.goals))
 
 
-def _without_lets(side: _Side, counter: str) -> _Side:
+def _without_lets(side: _Side, counter: str, is_before: bool) -> _Side:
     """Put the value of each `let` in a loop into the store that follows it, one by one."""
     from cachet_verify.kernel.let import inline_let
 
@@ -153,7 +153,8 @@ def _without_lets(side: _Side, counter: str) -> _Side:
         if path is None:
             return side
         goal = inline_let(side.program, path)
-        side = _Side(_end(goal), (converse(goal), *side.goals))
+        goals = (*side.goals, goal) if is_before else (converse(goal), *side.goals)
+        side = _Side(_end(goal), goals)
 
 
 def _lets(program: Program, path: Path, loop: For) -> Iterator[Path]:

@@ -193,6 +193,30 @@ step fn same (i, j) =
 # --- steps of one's own ---
 
 
+def test_updates_may_be_moved_once_more() -> None:
+    """After `hoist` the sum is a loop of updates with a `let`; a recipe reads that as updates on both sides."""
+    text = """
+step fn lower (k, j) c =
+  from
+    for k in $K do
+      for j in $J do
+        let $t = load $cell
+        store $cell = $v
+  to
+    for j in $J do
+      for k in $K do
+        let $t = load $cell
+        store $cell = $v
+  relate
+    per cell c fold S.k
+    per cell c fold T.k
+    interchange S.k
+"""
+    applied = apply("zero (i, j) c\nhoist (j, k) c\nlower (k, j) c", MATMUL, scope(text))
+    proved(applied)
+    assert applied.rules() == ["inline-let", "reschedule", "converse of inline-let"]
+
+
 def test_a_step_that_counts_down_is_proved_where_order_does_not_matter() -> None:
     text = """
 step fn mirrored i =
