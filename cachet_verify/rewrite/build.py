@@ -36,7 +36,7 @@ from cachet_verify.rewrite.expression import block_part, counter_name, formula_o
 from cachet_verify.rewrite.hole import Body, Called, Cell, Condition, Match, Matched, Piece, Term, mentioned
 from cachet_verify.rewrite.image import Hint
 from cachet_verify.rewrite.match import Arguments, operation_of
-from cachet_verify.rewrite.traverse import Change, bound_in_value, fresh, fresh_copy, renaming
+from cachet_verify.rewrite.traverse import BLOCK_PARTS, Change, bare, bound_in_value, fresh, fresh_copy, renaming
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
@@ -142,20 +142,24 @@ class _Builder:
 
     def note(self, moved: Mapping[str, str], by: Mapping[str, Index]) -> None:
         """Remember how counters of the program before are expressed here, as a hint for index maps."""
-        for counter, term in (*((old, Var(new)) for old, new in moved.items()), *by.items()):
+        renamed = ((old, Var(new)) for old, new in moved.items())
+        for counter, term in (*renamed, *((name, term) for name, term in by.items() if bare((name,)) == {name})):
             using = frozenset(name for name in variables(term) if name in self.site.scope)
             hint = Hint(counter, term, using, always=False)
             if hint not in self.hints:
                 self.hints.append(hint)
 
     def rebound(self, bindings: tuple[ast.Rebinding, ...]) -> dict[str, Index]:
-        """The terms that `[k := e]` gives to counters of the program before."""
+        """The terms that `[k := e]` gives to counters of the program before; a block for a block, whole."""
         found: dict[str, Index] = {}
         for binding in bindings:
             name = self.original(binding.name)
             if name not in self.match.bound:
                 raise refuse("unbound-hole", f"{binding.name} is not bound by the pattern, so it cannot be replaced", binding.span)
-            found[name] = self.term(binding.value)
+            term = self.term(binding.value)
+            found[name] = term
+            if isinstance(term, Var):
+                found.update({f"{name}.{part}": Var(f"{term.name}.{part}") for part in BLOCK_PARTS})
         return found
 
     def copied(self, name: str, stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -7,7 +7,7 @@ import pytest
 from cachet_verify.core.index import ZERO, Const, Var, add, div, eq, mod, mul
 from cachet_verify.core.ir import Axis, Block, Declare, Grid, Load, Program, Require
 from tests.rewrite.drive import apply, proved, refusal
-from tests.rewrite.nest import BATCHED, GENERIC, MATMUL, MATVEC, OUTER, ZERO_F32, C, at, chain, fma, loop, put
+from tests.rewrite.nest import BATCHED, GENERIC, MATMUL, MATVEC, OUTER, ZERO_F32, C, at, blocks, chain, fma, loop, put
 
 
 def with_body(program: Program, *body: object) -> Program:
@@ -54,6 +54,12 @@ def test_a_generic_product_takes_the_same_steps() -> None:
 )
 def test_other_numbers_of_outputs(text: str, program: Program) -> None:
     proved(apply(text, program), 3)
+
+
+def test_zero_of_a_nest_in_blocks() -> None:
+    after = proved(apply("split i by 2 as gi ragged\nzero (gi, i, j) c", MATMUL), 4)
+    zeros = put(Load("c", (add(Var("zi.lo"), Var("zj")), Var("zl"))), ZERO_F32)
+    assert after.body.body[0] == blocks("zi", "M", 2, loop("zj", "zi.len", loop("zl", "N", zeros)))
 
 
 def test_interchange_of_independent_loops() -> None:
