@@ -94,15 +94,12 @@ def stage_through(
         for load in _replaced(rule, now.value, was.value, buffer, source, ()):
             _ask_copied(asked, staged, copy, now, load)
         if was.buffer == source:
-            store = ((), now.cell, was.cell)
-            _ask_copied(asked, staged, copy, now, store)
-            _ask_stored_back(asked, staged, back, now, store)
+            _ask_stored_back(asked, staged, back, now, ((), now.cell, was.cell))
         elif (was.buffer, was.cell) != (now.buffer, now.cell):
             raise RuleError(rule, "a statement of the region stores elsewhere", was, now)
     _ask_one_to_one(asked, staged, copy, both=True)
-    if not isinstance(back.value, Load):
-        raise RuleError(rule, "the last statements do not copy single cells back", back)
-    _ask_copied(asked, staged, copy, back, ((), back.value.index, back.cell))
+    held = back.value.index if isinstance(back.value, Load) else ()
+    _ask_copied(asked, staged, copy, back, ((), held, back.cell))
     names = bound_names(rule, after)
     ask_no_races(asked, staged.new, names, frozenset((source, buffer)))
     return issue(rule, Same(program, after), asked.obligations())

@@ -144,6 +144,19 @@ def test_starting_from_another_cell_is_refused() -> None:
         start_fold(before, PLACE)
 
 
+def test_starting_from_no_store_is_refused() -> None:
+    total = Fold("k", Range(ZERO, K), C, "acc", "f32", fma(A, B, Load("acc")))
+    before = program(loop("i", M, loop("j", N, block(Store("c", (i, j), ZERO_WORD)), Store("c", (i, j), total))))
+    with pytest.raises(RuleError, match="no store stands"):
+        start_fold(before, PLACE)
+
+
+def test_a_fold_over_blocks_is_not_split_again() -> None:
+    total = Fold("g", Blocks(ZERO, K, Const(2)), C, "acc", "f32", Op("f", "f32", (Load("acc"), Load("a", (i, Var("g.lo"))))))
+    with pytest.raises(RuleError, match="over blocks already"):
+        split_fold(program(loop("i", M, loop("j", N, Store("c", (i, j), total)))), PLACE, Const(2), "h", "k")
+
+
 def test_splitting_off_the_first_store() -> None:
     goal = split_store(MATMUL, PLACE)
     claimed(goal)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, mod
-from cachet_verify.core.ir import Axis, Block, Declare, Grid, Lanes, Load, Op, Param, Program, Stmt, Store
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, lt, mod
+from cachet_verify.core.ir import Axis, Block, Declare, Grid, Lanes, Load, Op, Param, Program, Require, Stmt, Store
 from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.lane import extend_lanes
 from tests.kernel.sample import M, N, agrees, block, loop
@@ -88,3 +88,9 @@ def test_each_iteration_has_lanes_of_its_own() -> None:
         return vectors(loop("n", N, FIRST, work, Store("x", (q,), Load("v", (q,)), Lanes("q", 4, M))))
 
     claimed(extend_lanes(nest(M), nest(Const(4))))
+
+
+def test_a_requirement_is_not_lost() -> None:
+    needs = replace(computed(M), requires=(Require(lt(ZERO, M), "written"),))
+    with pytest.raises(RuleError, match="requirement"):
+        extend_lanes(needs, computed(Const(4)))

@@ -8,7 +8,7 @@ import pytest
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, ZERO, Const, Mod, Var, add, div, eq, le, lt, mod, mul, sub
-from cachet_verify.core.ir import Axis, Block, Declare, For, Grid, If, Lanes, Load, Op, Param, Program, Range, Store, Word
+from cachet_verify.core.ir import Axis, Block, Choose, Declare, For, Grid, If, Lanes, Load, Op, Param, Program, Range, Store, Value, Word
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.kernel.reschedule import Describe, Image, reschedule
 from tests.kernel.sample import ZERO_WORD, A, B, C, K, M, N, agrees, block, blocks, fma, i, j, k, loop, program
@@ -351,3 +351,56 @@ def test_guards_are_part_of_what_runs() -> None:
     before = vector(loop("i", M, If(le(i, Const(2)), block(store), block())))
     dropped = vector(loop("i", M, store))
     assert invalid(reschedule(before, dropped, {"x@0.0": Image("x@0.0.0.0")})) != []
+
+
+def test_equal_updates_are_counted() -> None:
+    """`x[0] = f x[0]` for every `i`: only that the maps undo each other keeps the number of iterations."""
+    step = Store("x", (ZERO,), Op("f", "f32", (Load("x", (ZERO,)),)))
+    once, twice = vector(loop("i", M, step)), vector(loop("i", mul(Const(2), M), step))
+    half, double = div(i, Const(2)), mul(Const(2), i)
+    more = reschedule(once, twice, {"x@0.0": Image("x@0.0", {"i": half}, {"i": double})})
+    fewer = reschedule(twice, once, {"x@0.0": Image("x@0.0", {"i": double}, {"i": half})})
+    for goal in (more, fewer):
+        assert invalid(goal) == ["each iteration of store x[0] stands for one iteration before, and the reverse"]
+    assert not agrees(once, twice)
+
+
+def test_hints_that_fit_nothing_are_refused() -> None:
+    once = program(loop("i", M, loop("j", N, Store("c", (i, j), ZERO_WORD))))
+    renamed = program(loop("p", M, loop("j", N, Store("c", (Var("p"), j), ZERO_WORD))))
+    with pytest.raises(RuleError, match="counter i of c@0.0.0 has no image"):
+        reschedule(once, renamed, {"c@0.0.0": Image("c@0.0.0")})
+    with pytest.raises(RuleError, match="does not have"):
+        reschedule(once, once, {"c@0.0.0": Image("c@0.0.0", {"q": i})})
+    with pytest.raises(RuleError, match="no family before is named nothing"):
+        reschedule(once, once, {"c@0.0.0": Image("nothing")})
+
+
+def test_a_local_stays_what_it_is() -> None:
+    def nest(local: Declare, index: tuple[Const, ...] = ()) -> Program:
+        return vector(loop("i", M, local, Store("t", index, Load("y", (i,))), Store("x", (i,), Load("t", index))))
+
+    before = nest(TEMPORARY)
+    images = {"t@0.1": Image("t@0.1"), "x@0.2": Image("x@0.2")}
+    with pytest.raises(RuleError, match="same kind of buffer"):
+        reschedule(before, nest(replace(TEMPORARY, elem="f64")), images)
+    with pytest.raises(RuleError, match="another number of dimensions"):
+        reschedule(before, nest(replace(TEMPORARY, shape=(ONE,)), (ZERO,)), images)
+
+
+def test_a_choice_may_go_where_its_condition_is_known() -> None:
+    first, other = Load("y", (i,)), Load("x", (i,))
+
+    def nest(value: Value) -> Program:
+        return vector(loop("i", M, Store("x", (i,), value)))
+
+    chosen = nest(Choose(lt(i, M), first, other))
+    for before, after in ((chosen, nest(first)), (nest(first), chosen)):
+        claimed(reschedule(before, after, {"x@0.0": Image("x@0.0")}))
+    assert agrees(chosen, nest(first))
+    wrong = nest(Choose(lt(i, Const(2)), first, other))
+    assert invalid(reschedule(wrong, nest(first), {"x@0.0": Image("x@0.0")})) != []
+    assert invalid(reschedule(wrong, nest(Choose(lt(i, Const(3)), first, other)), {"x@0.0": Image("x@0.0")})) != []
+    claimed(reschedule(wrong, nest(Choose(le(i, ONE), first, other)), {"x@0.0": Image("x@0.0")}))
+    with pytest.raises(RuleError, match="the values differ"):
+        reschedule(chosen, nest(ZERO_WORD), {"x@0.0": Image("x@0.0")})

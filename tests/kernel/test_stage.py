@@ -359,3 +359,96 @@ def test_a_region_under_a_guard_and_its_paths() -> None:
     goal = stage_in(before, (0, 0, 1, 0), 1, "y", "t", (once,), (Store("x", (i,), Op("f", "f32", (Load("t"), Load("t")))),))
     claimed(goal)
     assert agrees(before, after(goal), 5)
+
+
+def through(lead: tuple[Stmt, ...], body: Stmt, trail: tuple[Stmt, ...], buffer: str = "t") -> Goal:
+    """Hold `x` in `t` while `x[i] = f x[i]` runs."""
+    return stage_through(UPDATING, (0,), 1, "x", buffer, lead, (body,), trail)
+
+
+def cells(name: str, counter: str) -> Load:
+    return Load(name, (Var(counter),))
+
+
+def copying(counter: str, to: str, value: Load) -> Stmt:
+    return loop(counter, M, Store(to, (Var(counter),), value))
+
+
+VECTORS = (Param("x", "mut", "f32", (M,)), Param("y", "mut", "f32", (M,)), Param("s", "mut", "f32", (M,), scratch=True))
+UPDATING = Program("s", ("M",), VECTORS, block(loop("i", M, Store("x", (i,), Op("f", "f32", (cells("x", "i"),))))))
+LOCAL = Declare("t", "f32", (M,), mutable=True)
+COPY_IN, COPY_OUT = copying("p", "t", cells("x", "p")), copying("q", "x", cells("t", "q"))
+HELD_STEP = loop("i", M, Store("t", (i,), Op("f", "f32", (cells("t", "i"),))))
+
+
+def test_a_vector_is_held_and_stored_back() -> None:
+    goal = through((LOCAL, COPY_IN), HELD_STEP, (COPY_OUT,))
+    claimed(goal)
+    assert agrees(UPDATING, after(goal))
+    filled = through((LOCAL, loop("f", M, Store("t", (Var("f"),), ZERO_WORD)), COPY_IN), HELD_STEP, (COPY_OUT,))
+    claimed(filled)
+    assert agrees(UPDATING, after(filled))
+
+
+NO_STAGE: list[tuple[str, tuple[Stmt, ...], Stmt, tuple[Stmt, ...]]] = [
+    ("not one store family", (LOCAL, COPY_IN), HELD_STEP, ()),
+    ("not one store family", (LOCAL, COPY_IN), HELD_STEP, (COPY_OUT, copying("u", "y", cells("t", "u")))),
+    ("do not copy t back", (LOCAL, COPY_IN), HELD_STEP, (copying("u", "y", cells("t", "u")),)),
+    ("do not copy t back", (LOCAL, COPY_IN), HELD_STEP, (copying("u", "x", cells("y", "u")),)),
+    ("do more than fill", (LOCAL, COPY_IN, loop("f", M, Store("t", (Var("f"),), ZERO_WORD))), HELD_STEP, (COPY_OUT,)),
+    ("do more than fill", (LOCAL, loop("f", M, Store("y", (Var("f"),), ZERO_WORD)), COPY_IN), HELD_STEP, (COPY_OUT,)),
+    ("do more than fill", (LOCAL, loop("f", M, Store("t", (Var("f"),), Op("g", "f32", (cells("t", "f"),)))), COPY_IN), HELD_STEP, (COPY_OUT,)),
+    ("stores to y", (LOCAL, COPY_IN), loop("i", M, Store("y", (i,), Op("f", "f32", (cells("t", "i"),)))), (COPY_OUT,)),
+    ("not two buffers", (COPY_IN,), HELD_STEP, (COPY_OUT,)),
+]
+
+
+@pytest.mark.parametrize(("why", "lead", "body", "trail"), NO_STAGE)
+def test_what_holds_nothing_is_refused_outright(why: str, lead: tuple[Stmt, ...], body: Stmt, trail: tuple[Stmt, ...]) -> None:
+    with pytest.raises(RuleError, match=r"nothing declares it" if why == "not two buffers" else why):
+        through(lead, body, trail)
+
+
+def test_names_that_are_no_buffers_are_refused() -> None:
+    with pytest.raises(RuleError, match="not two buffers"):
+        through((LOCAL, COPY_IN), HELD_STEP, (COPY_OUT,), buffer="nothing")
+    with pytest.raises(RuleError, match="not two buffers"):
+        through((LOCAL, COPY_IN), HELD_STEP, (COPY_OUT,), buffer="x")
+
+
+def test_other_stores_of_the_region_stay_where_they_were() -> None:
+    both = loop("i", M, Store("x", (i,), Op("f", "f32", (cells("x", "i"),))), Store("y", (i,), cells("x", "i")))
+    before = replace(UPDATING, body=block(both))
+
+    def held_(cell: Index) -> Stmt:
+        return loop("i", M, Store("t", (i,), Op("f", "f32", (cells("t", "i"),))), Store("y", (cell,), cells("t", "i")))
+
+    claimed(stage_through(before, (0,), 1, "x", "t", (LOCAL, COPY_IN), (held_(i),), (COPY_OUT,)))
+    with pytest.raises(RuleError, match="stores elsewhere"):
+        stage_through(before, (0,), 1, "x", "t", (LOCAL, COPY_IN), (held_(ZERO),), (COPY_OUT,))
+    reading = replace(UPDATING, body=block(copying("i", "y", cells("x", "i"))))
+    with pytest.raises(RuleError, match="stores elsewhere"):
+        stage_in(reading, (0,), 1, "x", "t", (LOCAL, COPY_IN), (loop("i", M, Store("y", (ZERO,), cells("t", "i"))),))
+
+
+def test_a_local_of_the_region_stays_in_its_iteration() -> None:
+    """Moved out of the loop, `u` would carry a word from one iteration to the next."""
+    own = Declare("u", "f32", mutable=True)
+    keep, use = Store("u", (), cells("x", "i")), Store("y", (i,), Load("u"))
+    reading = replace(UPDATING, body=block(loop("i", M, own, use, keep)))
+    moved = (own, loop("i", M, use, Store("u", (), cells("t", "i"))))
+    with pytest.raises(RuleError, match="u is not declared as it was"):
+        stage_in(reading, (0,), 1, "x", "t", (LOCAL, COPY_IN), moved)
+
+
+def test_a_shared_copy_that_is_written_in_a_grid_is_a_race() -> None:
+    grid = replace(UPDATING, body=block(Grid((Axis("i", ZERO, M),), block(Store("x", (i,), Op("f", "f32", (cells("x", "i"),)))))))
+
+    def goal(at: Index, own: tuple[Stmt, ...], name: str) -> Goal:
+        held_ = Load(name, (at,))
+        lead = (*own, Store(name, (at,), cells("x", "i")))
+        return stage_through(grid, (0, 0), 1, "x", name, lead, (Store(name, (at,), Op("f", "f32", (held_,))),), (Store("x", (i,), held_),))
+
+    claimed(goal(i, (), "s"))
+    assert invalid(goal(ZERO, (), "s")) != []
+    claimed(goal(ZERO, (Declare("t", "f32", (ONE,), mutable=True),), "t"))

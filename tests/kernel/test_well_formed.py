@@ -28,6 +28,7 @@ from cachet_verify.core.ir import (
     Slice,
     Stmt,
     Store,
+    View,
     Window,
 )
 from cachet_verify.kernel.claim import RuleError
@@ -175,6 +176,15 @@ def test_a_buffer_without_a_window_is_not_written() -> None:
 
 
 FOLD = Fold("k", Range(ZERO, M), ZERO_WORD, "acc", "f32", Load("acc"))
+def test_windows_that_are_not_modelled_or_do_not_fit_are_refused() -> None:
+    view = View("v", ("q", "r"), "c", (Var("q"), Var("r")))
+    body = Grid((Axis("i", ZERO, M),), block(Store("v", (i, ZERO), ZERO_WORD)), (Window("v", (i, ZERO)),))
+    with pytest.raises(RuleError, match="window of a view"):
+        well_formed(program(view, body))
+    with pytest.raises(RuleError, match="another number of dimensions"):
+        well_formed(windowed(Window("c", (i,)), Store("c", (i, j), ZERO_WORD)))
+
+
 NAMES: list[tuple[Stmt, str]] = [
     (Store("x", (i,), ZERO_WORD), "i is used in v where nothing binds it"),
     (loop("i", i, Store("x", (i,), ZERO_WORD)), "i is used in v where nothing binds it"),
