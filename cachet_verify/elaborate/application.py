@@ -69,14 +69,13 @@ def _bits(values: Values, name: str, expr: ast.Apply, wanted: ValueType, place: 
     _arity(values, expr, name, 1)
     if name == "from_bits":
         values.defined("from_bits", wanted, expr)
-        carrier = "i64" if ELEMENTS[wanted.elem].width == 64 else "u32"
-        value = values.check(expr.args[0], ValueType(carrier, wanted.width), place)
+        value = values.check(expr.args[0], ValueType(operation.carrier(wanted.elem), wanted.width), place)
         if isinstance(value, Word):
             return Word(wanted.elem, value.bits & ELEMENTS[wanted.elem].mask)
         return Op(f"from_bits {wanted.elem}", wanted.elem, (value,))
     source = values.known_type(expr.args[0], place.scope, "give a name its type with `let x: f32 = …`")
     values.defined("to_bits", source, expr)
-    values.expect(ValueType("i64" if ELEMENTS[source.elem].width == 64 else "u32", wanted.width), wanted, expr)
+    values.expect(ValueType(operation.carrier(source.elem), wanted.width), wanted, expr)
     return Op(f"to_bits {source.elem}", wanted.elem, (values.check(expr.args[0], source, place),))
 
 
@@ -117,7 +116,7 @@ def interface_member(values: Values, generic: GenericEntity, name: str, expr: as
 def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
     context = values.context
     if place.scope.find(function.name) is not None:
-        if is_index_expression(expr, place.scope):
+        if is_index_expression(expr, place.scope, context):
             elaborate_index(expr, place.scope, context)
         raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
     entry = context.unit.find(function.name)
@@ -136,11 +135,13 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
         raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement")
     _arity(values, expr, function.name, len(fn.params))
     args = () if expr.args == _NOTHING else expr.args
+    by_lane = not is_vector_function(values, fn)
     arguments: list[ValueEntity] = []
     for param, arg in zip(fn.params, args, strict=True):
         kind = parameter_type(values, param) or values.infer(arg, place.scope) or wanted
-        kind = ValueType(kind.elem, wanted.width if place.lane is not None else kind.width)
-        arguments.append(ValueEntity(values.check(arg, kind, place), kind))
+        if by_lane and place.lane is not None:
+            kind = ValueType(kind.elem, wanted.width)
+        arguments.append(ValueEntity(values.check(arg, kind, place if kind.width is not None else place.scalar()), kind))
     return inline_function(values, fn, entry.path, arguments, wanted, place)
 
 
@@ -150,7 +151,15 @@ def _is_array(param: ast.Param) -> bool:
 
 def parameter_type(values: Values, param: ast.Param) -> ValueType | None:
     """The declared type of a value parameter; None when it is bare."""
-    return ValueType(values.elem_name(param.storage.type, Scope())) if param.storage is not None else None
+    return values.type_of(param.storage.type, Scope()) if param.storage is not None else None
+
+
+def is_vector_function(values: Values, fn: ast.Fn) -> bool:
+    """Whether a function's header names vectors; one that does not applies to vectors lane by lane."""
+    kinds = [parameter_type(values, param) for param in fn.params]
+    if fn.result is not None:
+        kinds.append(values.type_of(fn.result.storage.type, Scope()))
+    return any(kind is not None and kind.width is not None for kind in kinds)
 
 
 def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[ValueEntity], wanted: ValueType, place: Place) -> Value:
@@ -172,7 +181,9 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
     names = {param.name: argument for param, argument in zip(fn.params, arguments, strict=True)}
     scope = Scope(dict(names), place.scope.facts)
     if fn.result is not None:
-        values.expect(ValueType(values.elem_name(fn.result.storage.type, scope), wanted.width), wanted, ast.Name(fn.name, span=fn.span))
+        result = values.type_of(fn.result.storage.type, scope)
+        lanes = result.width if is_vector_function(values, fn) else wanted.width
+        values.expect(ValueType(result.elem, lanes), wanted, ast.Name(fn.name, span=fn.span))
     return _body(inner, fn, scope, wanted, place)
 
 

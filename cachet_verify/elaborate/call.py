@@ -77,7 +77,7 @@ def _print(body: Statements, expr: ast.Apply, scope: Scope, found: list[Stmt]) -
     context = body.context
     context.host.append(expr.span)
     for arg in expr.args:
-        if is_index_expression(arg, scope):
+        if is_index_expression(arg, scope, context):
             found.append(Print(OfIndex("i64", elaborate_index(arg, scope, context)), expr.span))
             continue
         kind = body.known_type(arg, scope, "give a name its type with `let x: f32 = …`")

@@ -24,6 +24,9 @@ class Names(Protocol):
     def constant(self, name: str, span: Span | None) -> int | None:
         """The value of a constant; None when the name is no constant."""
 
+    def is_word(self, name: str) -> bool:
+        """Whether a name is a constant of an element type, `const alpha : f32 = 0.5`."""
+
     def is_symbolic(self, name: str) -> bool:
         """Whether a name is a constant that this run leaves open, as a variable of its name."""
 

@@ -85,6 +85,9 @@ class Equations(Values):
         """An operand's element; an intermediate's is computed where it is used."""
         base = expr.base if isinstance(expr, ast.Index) else expr
         entity = place.scope.find(base.name) if isinstance(base, ast.Name) else None
+        if isinstance(entity, BufferEntity) and entity.writable:
+            message = f"`{entity.name}` is the result, which its equations cannot read"
+            raise self.context.stop("elaborate.equation.cycle", message, expr.span, "use a `fn` with a `mut` parameter")
         if not isinstance(entity, EquationEntity):
             return super().read(expr, wanted, place, with_load=True)
         equation = self.equations[entity.name]
@@ -197,7 +200,7 @@ def _equations(decl: ast.Contraction, header: Header, context: Context) -> tuple
     found: dict[str, Equation] = {}
     scope = header.scope
     for statement in decl.body:
-        if isinstance(statement, ast.Let) and is_index_expression(statement.value, scope):
+        if isinstance(statement, ast.Let) and is_index_expression(statement.value, scope, context):
             term = elaborate_index(statement.value, scope, context)
             scope = scope.bind(statement.name, IndexEntity(term))
             continue

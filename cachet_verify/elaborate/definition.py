@@ -14,7 +14,7 @@ from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
-from cachet_verify.elaborate.value import Place, Values
+from cachet_verify.elaborate.value import LaneUse, Place, Values
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ def check_function(unit: Unit, fn: ast.Fn) -> None:
 def _apply(context: Context, fn: ast.Fn, path: str, default: ValueType) -> None:
     values = Values(context)
     kinds = [parameter_type(values, param) or default for param in fn.params]
-    result = default if fn.result is None else ValueType(values.elem_name(fn.result.storage.type, Scope()))
+    result = default if fn.result is None else values.type_of(fn.result.storage.type, Scope())
     arguments = [ValueEntity(Load(param.name), kind) for param, kind in zip(fn.params, kinds, strict=True)]
-    inline_function(values, fn, path, arguments, result, Place(Scope()))
+    lane = None if result.width is None else LaneUse("lane", result.width)
+    inline_function(values, fn, path, arguments, result, Place(Scope(), lane))
 
 
 # --- implementations ---------------------------------------------------------------------------

@@ -264,7 +264,15 @@ def _scratch(builder: _Builder, contract: ast.Contract) -> set[str]:
 
 
 def _kept(builder: _Builder, contract: ast.Contract) -> tuple[Kept, ...]:
-    return tuple(Kept(row.level, keep.name) for row in contract.working_set for keep in row.keeps)
+    found: list[Kept] = []
+    names = {param.name for param in builder.params}
+    for row in contract.working_set:
+        for keep in row.keeps:
+            if keep.name not in names:
+                message = f"`{keep.name}` is no parameter, so it cannot be kept"
+                builder.context.problems.report("elaborate.contract", message, keep.span or row.span, "keep a parameter")
+            found.append(Kept(row.level, keep.name))
+    return tuple(found)
 
 
 def _unsupported(contract: ast.Contract) -> tuple[Unsupported, ...]:

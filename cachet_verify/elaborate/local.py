@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import Const, Index
+from cachet_verify.core.index import Index
 from cachet_verify.core.ir import Declare, Stmt
 from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
 from cachet_verify.elaborate.problem import UnsupportedError
@@ -21,13 +21,10 @@ from cachet_verify.syntax import ast
 if TYPE_CHECKING:
     from cachet_verify.elaborate.statement import Statements
 
-MOST_LANES = 4096
-"""A vector wider than this is a slip of the pen."""
-
 
 def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, found: list[Stmt]) -> Scope:
     """Add the declaration of a local; give the scope of what follows it."""
-    if _is_index(statement, scope):
+    if _is_index(body, statement, scope):
         return _bind_index(body, statement, scope)
     context = body.context
     allocated = _allocated(statement)
@@ -62,19 +59,19 @@ def _allocated(statement: ast.Let | ast.Var) -> ast.ArrayType | None:
 
 def _allocate(body: Statements, statement: ast.Let | ast.Var, array: ast.ArrayType, scope: Scope, found: list[Stmt]) -> Scope:
     """Memory of one's own: written by `store`, its words unspecified until then."""
-    kind = vector_type(body, array.element, scope)
+    kind = body.type_of(array.element, scope)
     shape = elaborate_shape(array.dims, scope, body.context)
     name = body.context.fresh.take(statement.name)
     found.append(Declare(name, kind.elem, shape, kind.width, None, True, None, statement.span))
     return scope.bind(statement.name, BufferEntity(name, kind.elem, shape, kind.width, True, True, name, "allocated"))
 
 
-def _is_index(statement: ast.Let | ast.Var, scope: Scope) -> bool:
+def _is_index(body: Statements, statement: ast.Let | ast.Var, scope: Scope) -> bool:
     if isinstance(statement, ast.Var) or statement.value is None:
         return False
     if statement.storage is not None:
         return isinstance(statement.storage.type, ast.Name) and statement.storage.type.name in ("Nat", "Int")
-    return not isinstance(statement.value, ast.BoolLit) and is_index_expression(statement.value, scope)
+    return not isinstance(statement.value, ast.BoolLit) and is_index_expression(statement.value, scope, body.context)
 
 
 def _bind_index(body: Statements, statement: ast.Let | ast.Var, scope: Scope) -> Scope:
@@ -97,22 +94,8 @@ def _declared_type(body: Statements, statement: ast.Let | ast.Var, scope: Scope)
     storage = statement.storage
     if isinstance(storage.type, ast.ArrayType):
         shape = elaborate_shape(storage.type.dims, scope, body.context)
-        return vector_type(body, storage.type.element, scope), shape, True
-    return vector_type(body, storage.type, scope), (), False
-
-
-def vector_type(body: Statements, expr: ast.Type, scope: Scope) -> ValueType:
-    """`f32`, `S.Value` or `Vec f32 8`."""
-    if not (isinstance(expr, ast.Apply) and expr.function == ast.Name("Vec")):
-        return ValueType(body.elem_name(expr, scope))
-    problems = body.context.problems
-    if len(expr.args) != 2:
-        raise problems.stop("elaborate.type.unknown", "a vector has an element type and a number of lanes", expr.span, "`Vec f32 8`")
-    width = elaborate_index(expr.args[1], scope, body.context)
-    if not isinstance(width, Const) or not 0 < width.value <= MOST_LANES:
-        message = f"the number of lanes is a constant from 1 to {MOST_LANES}"
-        raise problems.stop("elaborate.vector.width", message, expr.args[1].span, "`Vec f32 8`")
-    return ValueType(body.elem_name(expr.args[0], scope), width.value)
+        return body.type_of(storage.type.element, scope), shape, True
+    return body.type_of(storage.type, scope), (), False
 
 
 def _filled(

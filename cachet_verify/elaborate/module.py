@@ -219,6 +219,8 @@ class _ModuleBuilder:
             if isinstance(decl, ast.SynthConst):
                 for name in decl.names:
                     self.note(name, "synth const", decl)
+            elif isinstance(decl, ast.Fn) and decl.is_instr and is_word_function(decl):
+                self.note(decl.name, "instr fn", decl)
             elif isinstance(decl, ast.Record):
                 self.note(decl.name, "record", decl)
 

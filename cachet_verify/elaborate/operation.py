@@ -48,6 +48,11 @@ def is_float(elem: str) -> bool:
     return elem in ELEMENTS and ELEMENTS[elem].kind == "float"
 
 
+def carrier(elem: str) -> str:
+    """The integer type that holds the bits of a float type."""
+    return "i64" if ELEMENTS[elem].width == 64 else "u32"
+
+
 def accepts(operation: str, elem: str) -> bool:
     """Whether a core operation is defined on a built-in element type."""
     from cachet_verify.core.word import OPERATIONS

@@ -199,7 +199,7 @@ class Statements(Values):
 
     def guard(self, statement: ast.If, scope: Scope, found: list[Stmt]) -> None:
         """`if p then` on integers."""
-        if not is_index_expression(statement.condition, scope):
+        if not is_index_expression(statement.condition, scope, self.context):
             raise UnsupportedError("an `if` statement on words", statement.span)
         condition = elaborate_condition(statement.condition, scope, self.context)
         then = self.body(statement.then, scope.assume(condition))

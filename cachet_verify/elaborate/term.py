@@ -209,26 +209,28 @@ def _rounded(name: str, expr: ast.Apply, scope: Scope, context: Context) -> Inde
 # --- conditions --------------------------------------------------------------------------------
 
 
-def is_index_expression(expr: ast.Expr, scope: Scope) -> bool:
+def is_index_expression(expr: ast.Expr, scope: Scope, context: Context) -> bool:
     """Whether an expression is about integers: no word is read anywhere in it."""
     if isinstance(expr, ast.IntLit):
         return True
     if isinstance(expr, ast.Name):
         entity = scope.find(expr.name)
-        return entity is None or isinstance(entity, (IndexEntity, BlockEntity, PoisonEntity))
+        if entity is None:
+            return not context.unit.is_word(expr.name)
+        return isinstance(entity, (IndexEntity, BlockEntity, PoisonEntity))
     if isinstance(expr, ast.Field):
         return isinstance(expr.base, ast.Name) and (expr.base.name == "platform" or isinstance(scope.find(expr.base.name), BlockEntity))
     if isinstance(expr, ast.Index):
         return isinstance(expr.base, ast.Name) and isinstance(scope.find(expr.base.name), BlockEntity)
     if isinstance(expr, ast.Binary):
-        return is_index_expression(expr.left, scope) and is_index_expression(expr.right, scope)
+        return is_index_expression(expr.left, scope, context) and is_index_expression(expr.right, scope, context)
     if isinstance(expr, ast.Unary):
-        return is_index_expression(expr.operand, scope)
+        return is_index_expression(expr.operand, scope, context)
     if isinstance(expr, ast.Apply):
         if isinstance(expr.function, ast.Field):
             return isinstance(expr.function.base, ast.Name) and expr.function.base.name == "platform"
         known = isinstance(expr.function, ast.Name) and expr.function.name in ("floor", "ceil", "min", "max")
-        return known and all(is_index_expression(arg, scope) for arg in expr.args)
+        return known and all(is_index_expression(arg, scope, context) for arg in expr.args)
     return isinstance(expr, ast.BoolLit)
 
 

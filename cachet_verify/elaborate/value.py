@@ -38,6 +38,8 @@ from cachet_verify.elaborate.term import (
 from cachet_verify.syntax import ast
 
 BOOL = ValueType("bool")
+MOST_LANES = 4096
+"""A vector wider than this is a slip of the pen."""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,8 @@ class Values:
             entity = scope.find(expr.name)
             if isinstance(entity, ValueEntity):
                 return entity.type
+            if entity is None:
+                return self.constant_type(expr.name)
             return entity.value_type if isinstance(entity, BufferEntity) else None
         if isinstance(expr, (ast.Load, ast.Index)):
             return self.infer_place(expr.place if isinstance(expr, ast.Load) else expr, scope)
@@ -136,18 +140,22 @@ class Values:
         if isinstance(function, ast.Field) and isinstance(function.base, ast.Name):
             entity = scope.find(function.base.name)
             return ValueType(f"{entity.name}.Value") if isinstance(entity, GenericEntity) else None
-        if not isinstance(function, ast.Name) or function.name in ("splat", "from_bits", "to_bits"):
+        if not isinstance(function, ast.Name) or function.name in ("splat", "from_bits"):
             return None
+        if function.name == "to_bits":
+            source = self.infer(expr.args[0], scope) if expr.args else None
+            return None if source is None else ValueType(operation.carrier(source.elem), source.width)
         if function.name == "select":
             return next((kind for arg in expr.args[1:] if (kind := self.infer(arg, scope))), None)
         found = self.context.unit.find(function.name)
         if found is not None and isinstance(found.declaration, ast.Fn) and found.declaration.result is not None:
-            elem = found.declaration.result.storage.type
-            return ValueType(elem.name) if isinstance(elem, ast.Name) and operation.is_known(elem.name) else None
+            return self.type_of(found.declaration.result.storage.type, Scope())
         return next((kind for arg in expr.args if (kind := self.infer(arg, scope))), None)
 
     def known_type(self, expr: ast.Expr, scope: Scope, hint: str) -> ValueType:
         """The inferred type. Reports when there is none."""
+        if isinstance(expr, (ast.RecordLit, ast.Reduce, ast.TileReduce)):
+            self.unsupported(expr, BOOL, Place(scope))
         found = self.infer(expr, scope)
         if found is None:
             raise self.context.stop("elaborate.type.unknown", "the type of this is not known from its text", expr.span, hint)
@@ -169,6 +177,19 @@ class Values:
                 raise UnsupportedError(f"the record `{expr.name}` as an element", expr.span)
         known = "f16 bf16 f32 f64 i8 i32 i64 u32 bool"
         raise self.context.stop("elaborate.type.unknown", f"`{source_text(expr)}` is no element type", expr.span, f"one of {known}, or `S.Value`")
+
+    def type_of(self, expr: ast.Type, scope: Scope) -> ValueType:
+        """The type a type expression names: `f32`, `S.Value` or `Vec f32 8`."""
+        if not (isinstance(expr, ast.Apply) and expr.function == ast.Name("Vec")):
+            return ValueType(self.elem_name(expr, scope))
+        if len(expr.args) != 2:
+            message = "a vector has an element type and a number of lanes"
+            raise self.context.stop("elaborate.type.unknown", message, expr.span, "`Vec f32 8`")
+        width = elaborate_index(expr.args[1], scope, self.context)
+        if not isinstance(width, IndexConst) or not 0 < width.value <= MOST_LANES:
+            message = f"the number of lanes is a constant from 1 to {MOST_LANES}"
+            raise self.context.stop("elaborate.vector.width", message, expr.args[1].span, "`Vec f32 8`")
+        return ValueType(self.elem_name(expr.args[0], scope), width.value)
 
     # --- values ---
 
@@ -247,11 +268,21 @@ class Values:
             raise self.context.stop("elaborate.type.mismatch", message, expr.span, f"`{expr.name} as {wanted.elem}`")
         if entity is None and self.context.unit.find(expr.name) is None:
             raise self.context.unknown(expr.name, expr.span, place.scope)
+        kind, entry = self.constant_type(expr.name), self.context.unit.find(expr.name)
+        if kind is not None and entry is not None and isinstance(entry.declaration, ast.Const) and entry.declaration.value is not None:
+            self.expect(kind, wanted, expr)
+            return self.check(entry.declaration.value, kind, Place(Scope()))
         raise self.context.stop("elaborate.name.kind", f"`{expr.name}` is not a value", expr.span)
+
+    def constant_type(self, name: str) -> ValueType | None:
+        """The element type of a constant that is a word, `const alpha : f32 = 0.5`; None for any other name."""
+        entry = self.context.unit.find(name)
+        kind = entry.declaration.type if entry is not None and isinstance(entry.declaration, ast.Const) else None
+        return ValueType(kind.name) if isinstance(kind, ast.Name) and operation.is_known(kind.name) else None
 
     def indexed(self, expr: ast.Index, wanted: ValueType, place: Place) -> Value:
         """A cell of a local, read without `load`; or a block's index used as a word."""
-        if is_index_expression(expr, place.scope):
+        if is_index_expression(expr, place.scope, self.context):
             message = f"`{source_text(expr)}` is an integer, and a word of `{wanted.elem}` is wanted here"
             raise self.context.stop("elaborate.type.mismatch", message, expr.span, f"`({source_text(expr)}) as {wanted.elem}`")
         return self.read(expr, wanted, place, with_load=False)
@@ -418,7 +449,7 @@ class Values:
         operand = expr.value.operand if isinstance(expr.value, ast.Unary) and expr.value.operator == "-" else expr.value
         if isinstance(operand, (ast.FloatLit, ast.BoolLit)):
             return self.check(expr.value, wanted, place)
-        if is_index_expression(expr.value, place.scope):
+        if is_index_expression(expr.value, place.scope, self.context):
             term = elaborate_index(expr.value, place.scope, self.context)
             if isinstance(term, IndexConst) and not operation.is_generic(found.elem):
                 from cachet_verify.core.numeral import word_of_int
@@ -434,7 +465,7 @@ class Values:
 
     def conditional(self, expr: ast.IfExpr, wanted: ValueType, place: Place) -> Value:
         """`if p then x else y`: on integers only the chosen value is read; on words both are."""
-        if is_index_expression(expr.condition, place.scope):
+        if is_index_expression(expr.condition, place.scope, self.context):
             condition = elaborate_condition(expr.condition, place.scope, self.context)
             then = self.check(expr.then, wanted, place.assuming(place.scope.assume(condition)))
             orelse = self.check(expr.otherwise, wanted, place.assuming(place.scope.assume(neg(condition))))

@@ -162,6 +162,12 @@ class Unit:
             return None
         return self.file(entry.path).own_constant(entry.declaration)
 
+    def is_word(self, name: str) -> bool:
+        """Whether a name is a constant of an element type, `const alpha : f32 = 0.5`."""
+        entry = self.find(name)
+        kind = entry.declaration.type if entry is not None and isinstance(entry.declaration, ast.Const) else None
+        return isinstance(kind, ast.Name) and operation.is_known(kind.name)
+
     def is_symbolic(self, name: str) -> bool:
         """Whether a name is a constant of the root file that this run leaves open."""
         entry = self.find(name) if name in self.world.symbolic else None

@@ -239,3 +239,24 @@ def test_a_word_function_may_share_its_name_with_an_operation_it_uses() -> None:
         "  fn add a b = add b a\n  fn mul a b = a\n  fn mul_add a b acc = acc\n"
     )
     assert module(text).others == ()
+
+
+def test_a_constant_may_be_a_word() -> None:
+    found = program("const alpha : f32 = 0.5\nfn f (mut c: [f32; M]) =\n  let x = alpha\n  store c[0] = x * alpha\n", "f").body.body
+    half = Word("f32", 0x3F000000)
+    assert found == (Declare("x", "f32", init=half), store("c", (0,), op("mul", "f32", Load("x"), half)))
+
+
+def test_a_function_of_vectors_is_inlined_lane_by_lane() -> None:
+    text = "fn g (v: Vec f32 4) (x: f32) -> Vec f32 4 = fma v (splat x) v\nfn f (mut c: [f32; 4]) =\n"
+    text += "  let w: Vec f32 4 = load c[0 .. 4]\n  store c[0 .. 4] = g w (load c[3])\n"
+    lane = "lane'1"
+    fused = op("fma", "f32", load("w", lane), load("c", 3), load("w", lane))
+    assert program(text, "f").body.body[1] == Store("c", (Var(lane),), fused, Lanes(lane, 4, Const(4)))
+
+
+def test_bits_of_words_compare_as_integers() -> None:
+    found = body("  store c[0] = if to_bits (load c[0]) == to_bits (load c[1]) then 0.0 else 1.0\n")
+    bits = [op("to_bits f32", "u32", load("c", place)) for place in (0, 1)]
+    same = op("eq u32", "bool", *bits)
+    assert found == (store("c", (0,), op("select", "f32", same, Word("f32", 0), Word("f32", 0x3F800000))),)
