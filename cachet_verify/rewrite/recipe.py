@@ -74,10 +74,20 @@ def relate(relation: Relation, recipe: Sequence[ast.RecipeLine | ast.Admit]) -> 
             else:
                 after = _reopened(after, cells, line)
         elif len(words) == 2 and words[0] in RESCHEDULING and words[1].partition(".")[0] == "S":
-            moved = words[1].partition(".")[2]
+            moved = _moved(words, relation, moved, line)
         else:
             raise _unknown(line, words)
     return (*before.goals, *_middle(relation, before.program, after.program, moved, buffer), *after.goals)
+
+
+def _moved(words: Sequence[str], relation: Relation, moved: str, line: ast.RecipeLine | ast.Admit) -> str:
+    """The loop that a line of reordering names; one line a recipe, of a loop of S."""
+    loop = words[1].partition(".")[2]
+    if moved:
+        raise refuse("recipe", f"a recipe reorders once: `{' '.join(words)}` is the second time", line.span, "leave it out, or make two steps")
+    if relation.names.get(loop, loop) not in counters(relation.before.body):
+        raise refuse("recipe", f"no loop or sum over {loop} is there", line.span)
+    return loop
 
 
 def _unknown(line: ast.RecipeLine | ast.Admit, words: Sequence[str]) -> StepError:

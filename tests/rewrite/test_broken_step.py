@@ -97,6 +97,23 @@ def test_a_copied_body_is_renamed_apart_and_refused() -> None:
     assert refusal("both i", MATMUL, scope(both))[0] == "rewrite.rule"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("    interchange S.j\n    interchange S.j", "a recipe reorders once"),
+        ("    interchange S.q", "no loop or sum over q is there"),
+        ("    interchange T.j", "no kernel rule goes by `interchange T.j`"),
+        ("    per cell c fold S.q\n    interchange S.j", "no loop or sum over q is there"),
+        ("    trust S.j", "no kernel rule goes by `trust S.j`"),
+    ],
+)
+def test_recipes_that_say_nothing_a_rule_can_do(line: str, said: str) -> None:
+    text = hoist_like("told").replace("    interchange S.j", line)
+    code, message, _ = refusal("zero (i, j) c\ntold (j, k) c", MATMUL, scope(text))
+    assert code == "rewrite.recipe"
+    assert said in message
+
+
 def test_an_admitted_recipe_is_not_taken() -> None:
     text = hoist_like("trusting").replace("    interchange S.j\n", '    admit "seems fine"\n')
     assert refusal("zero (i, j) c\ntrusting (j, k) c", MATMUL, scope(text))[0] == "rewrite.recipe"
