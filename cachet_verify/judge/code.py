@@ -24,6 +24,13 @@ document(
     "Correct the index or the bound, or state what the sizes must satisfy with `requires`.",
 )
 document(
+    "program.uninitialised",
+    "A word that nothing wrote reaches the caller: a local or a scratch buffer is read before it is written, or a function that "
+    "says `produces Init c` leaves a cell of c alone.",
+    "could not prove the end of y finds a word that was written",
+    "Write every cell before it is read, in loops that cover the same cells; take `produces` away where old content is to stay.",
+)
+document(
     "program.side-condition",
     "What a program says has a meaning only under a condition that could not be proved: a division used as a "
     "bound is exact, a difference used as a natural number is not negative, two dimensions are equal.",

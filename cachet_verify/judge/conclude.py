@@ -127,7 +127,10 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
-    """The obligation that a refusal is about: the first with a model, else the first of all."""
+    """The obligation that a refusal is about: of the kind a run shows, then the first with a model, else the first of all."""
+    if seen is not None and seen.kind == "fault":
+        code = "program.uninitialised" if seen.fault == "unspecified" else "program.not-well-formed"
+        unproved = [item for item in unproved if item.asked.code == code] or unproved
     for item in unproved:
         if isinstance(item.verdict, Refuted) and (item.obligation.can_refute or item.asked.route == "a"):
             return item

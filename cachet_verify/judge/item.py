@@ -22,7 +22,7 @@ from cachet_verify.elaborate.item import (
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, premises_of, refusal
-from cachet_verify.judge.relation import Questions, compared, formed
+from cachet_verify.judge.relation import Questions, compared, formed, written_first
 from cachet_verify.kernel.claim import entails
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
@@ -55,7 +55,10 @@ def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
     if item.program is None:
         return _without_program(plan, item, questions)
     program = item.program
-    questions += formed(without_prints(program) if item.is_host else program, item.span) + layouts_of(program, layouts)
+    silent = without_prints(program) if item.is_host else program
+    questions += formed(silent, item.span) + layouts_of(program, layouts)
+    if item.kind == "fn":
+        questions += written_first(silent, item.span)
     premises = premises_of(program)
     return replace(
         plan, asked=questions.asked, missing=questions.missing, program=program, premises=premises, requires=program.requires
@@ -133,7 +136,7 @@ def plan_assertion(item: AssertItem) -> Plan:
 
 def plan_relation(item: RelateItem, program: Program | None, meaning: Program | None, layouts: Mapping[str, LayoutItem]) -> Plan:
     """`proof p = relate F to G`: both well formed, and the same by route B."""
-    plan = Plan(item.name, "proof", item.span)
+    plan = Plan(item.name, "proof", item.span, rests_on=(item.program_name, item.meaning_name))
     if item.unsupported:
         return not_supported(plan, item.unsupported)
     if program is None or meaning is None:

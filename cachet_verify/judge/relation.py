@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.family import UnmodelledError
+from cachet_verify.core.family import UnmodelledError, lower
 from cachet_verify.core.ir import Program
+from cachet_verify.flow.evaluate import sizer
 from cachet_verify.flow.propose import propose
+from cachet_verify.flow.source import propose_flow
 from cachet_verify.judge.plan import Asked, Missing
 from cachet_verify.kernel.claim import RuleError, WellFormed
 from cachet_verify.kernel.dataflow import dataflow
+from cachet_verify.kernel.initialised import initialised
 from cachet_verify.kernel.scope import bound_names
 from cachet_verify.kernel.well_formed import well_formed
 from cachet_verify.source import Span
@@ -35,6 +38,16 @@ def formed(program: Program, span: Span | None) -> Questions:
     """That a program is well formed."""
     try:
         return Questions((Asked(well_formed(program), "", "program.not-well-formed", "form", span),))
+    except (UnmodelledError, RuleError) as error:
+        return Questions((), (Missing("form", f"not-supported: {error}"),))
+
+
+def written_first(program: Program, span: Span | None) -> Questions:
+    """That no unspecified word reaches the caller of a function, and that it writes all it promises."""
+    try:
+        families = lower(program)
+        flow = propose_flow(families, sizer(families))
+        return Questions((Asked(initialised(program, flow), "", "program.uninitialised", "form", span),))
     except (UnmodelledError, RuleError) as error:
         return Questions((), (Missing("form", f"not-supported: {error}"),))
 

@@ -63,7 +63,18 @@ class Computes:
     program: Program
 
 
-Statement = WellFormed | Same | Entails | Computes
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """Every word in a parameter at the end, scratch apart, goes back to words that were written or may be read.
+
+    May be read: the first content of parameters that are neither `out` nor scratch. It is said of
+    well-formed programs.
+    """
+
+    program: Program
+
+
+Statement = WellFormed | Same | Entails | Computes | Initialised
 
 
 @dataclass(frozen=True, slots=True)

@@ -363,7 +363,7 @@ def _shown(value: Value) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class Reader:
     """What reads a cell: a load of a family, or the caller after the end (without a family)."""
 
     what: str
@@ -380,8 +380,8 @@ def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
         family = families.named(name)
         access: Access = accesses(family.value)[place]
         held = (*premises, *family.domain, *access.under)
-        reader = _Reader(f"a load of {access.buffer}", access.buffer, access.cell, held, family)
-        yield from _check_pieces(families, reader, side.flow.loads[name, place])
+        reader = Reader(f"a load of {access.buffer}", access.buffer, access.cell, held, family)
+        yield from check_pieces(families, reader, side.flow.loads[name, place])
     for buffer in side.ended:
         pieces = side.flow.finals[buffer]
         if not families.writers(buffer):
@@ -393,11 +393,12 @@ def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
         shape = families.buffers[buffer].shape
         cell = tuple(Var(name) for name in cell_names(buffer, len(shape)))
         inside = tuple(part for term, size in zip(cell, shape, strict=True) for part in (le(ZERO, term), lt(term, size)))
-        reader = _Reader(f"the end of {buffer}", buffer, cell, (*premises, *inside), None)
-        yield from _check_pieces(families, reader, pieces)
+        reader = Reader(f"the end of {buffer}", buffer, cell, (*premises, *inside), None)
+        yield from check_pieces(families, reader, pieces)
 
 
-def _check_pieces(families: Families, reader: _Reader, pieces: Pieces) -> Iterator[Obligation]:
+def check_pieces(families: Families, reader: Reader, pieces: Pieces) -> Iterator[Obligation]:
+    """The obligations that a reader's word comes from where the pieces say, and that they cover it. Raises RuleError."""
     writers = families.writers(reader.buffer)
     covered = disj(piece.guard for piece in pieces)
     if covered != TRUE:
@@ -423,12 +424,12 @@ def _check_pieces(families: Families, reader: _Reader, pieces: Pieces) -> Iterat
             yield from _no_other(reader, held, (writer, at), other)
 
 
-def _is_before_reader(writer: Family, at: Substitution, reader: _Reader) -> Formula:
+def _is_before_reader(writer: Family, at: Substitution, reader: Reader) -> Formula:
     return TRUE if reader.family is None else before(writer, reader.family, (at, {}), (1, 0))
 
 
 def _no_other(
-    reader: _Reader, held: tuple[Formula, ...], source: tuple[Family | None, Substitution], other: Family
+    reader: Reader, held: tuple[Formula, ...], source: tuple[Family | None, Substitution], other: Family
 ) -> Iterator[Obligation]:
     """Any other write of the cell is before the source, or after the read."""
     fresh: Substitution = {name: Var(_OTHER + name) for name in other.names()}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from cachet_verify.core.algebra import TermAlgebra
 from cachet_verify.core.ir import Program
 from cachet_verify.core.meaning import CELLS_PER_UPDATE, Executable, capacity, shape_of
-from cachet_verify.core.memory import BudgetError, Cells, MeaningError
+from cachet_verify.core.memory import BudgetError, Cells, MeaningError, cell_text, unravel
 from cachet_verify.replay.budget import Budget
 from cachet_verify.replay.record import Replay
 from cachet_verify.replay.size import Sizes, SizeSearch
@@ -59,14 +59,25 @@ def find_fault(program: Program, updates: int = UPDATES) -> Replay | None:
         try:
             for param in program.params:
                 count = capacity(shape_of(param, sizes))
-                budget.spend(count // CELLS_PER_UPDATE if param.scratch else count)
-                cells[param.name] = [None if param.scratch else algebra.cell(param.name, place) for place in range(count)]
+                is_unspecified = param.scratch or param.mode == "out"
+                budget.spend(count // CELLS_PER_UPDATE if is_unspecified else count)
+                cells[param.name] = [None if is_unspecified else algebra.cell(param.name, place) for place in range(count)]
             budget.run(executable, sizes, cells)
+            _all_written(program, sizes, cells)
         except MeaningError as error:
             return fault_replay(error, sizes)
         return None
 
     return _search(SizeSearch(program), attempt, budget, updates)
+
+
+def _all_written(program: Program, sizes: Mapping[str, int], cells: Mapping[str, Cells]) -> None:
+    """Raise MeaningError where a cell of an `out` parameter was never written."""
+    for param in program.params:
+        if param.mode == "out" and not param.scratch and None in cells[param.name]:
+            index = unravel(cells[param.name].index(None), shape_of(param, sizes))
+            text = f"{cell_text(param.name, index)} is never written"
+            raise MeaningError("unspecified", text, param.span, param.name, index)
 
 
 def _forgiving(trial: Trial) -> Trial:
