@@ -89,11 +89,14 @@ class _File:
 
 def _opened(path: Path) -> _File:
     from cachet_verify.judge.file import open_file
+    from cachet_verify.judge.plan import faulted
 
     try:
         return _File(path, None, open_file(path))
     except CachetError as error:
         return _File(path, error)
+    except Exception as error:  # noqa: BLE001 - a fault in one file must not take the others along
+        return _File(path, plans=[faulted(path.stem, "fn", None, error)])
 
 
 def _planning(file: _File, options: CheckOptions) -> Iterator[Plan]:

@@ -5,11 +5,13 @@ Takes a path; gives plans, and what each item rests on. Raises CachetError for b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from cachet_verify.core.ir import Program
+from cachet_verify.diagnostic import CachetError
 from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
@@ -27,7 +29,7 @@ from cachet_verify.judge.item import (
     plan_program,
     plan_relation,
 )
-from cachet_verify.judge.plan import Asked, Plan, Settled
+from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
 from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, plan_schedule
 from cachet_verify.report.record import Verdict
 from cachet_verify.rewrite.error import UnsupportedStepError
@@ -102,27 +104,40 @@ def _start(span: Span | None) -> int:
 
 
 def plans_of(opened: Opened, routes: str, only: tuple[str, ...] = ()) -> Iterator[Plan]:
-    """The plans of a file's items, one by one, in no particular order; `only` keeps those names."""
+    """The plans of a file's items, one by one, in no particular order; `only` keeps those names.
+
+    An exception while one item is planned is our own fault, and that item's alone.
+    """
+    for name, kind, span, build in _builders(opened, routes):
+        if not only or name in only:
+            try:
+                yield build()
+            except CachetError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a fault in one item must not take the others along
+                yield faulted(name, kind, span, error)
+
+
+_Builder = tuple[str, str, "Span | None", Callable[[], Plan]]
+
+
+def _builders(opened: Opened, routes: str) -> Iterator[_Builder]:
     module = opened.module
-
-    def wanted(name: str) -> bool:
-        return not only or name in only
-
     for program in module.programs.values():
-        if wanted(program.name):
-            yield plan_program(program, module.layouts)
+        yield program.name, program.kind, program.span, partial(plan_program, program, module.layouts)
     for schedule in module.schedules.values():
-        if wanted(schedule.name):
-            yield _schedule(opened, schedule, routes)
+        yield schedule.name, "schedule", schedule.span, partial(_schedule, opened, schedule, routes)
     for name in module.own_layouts:
-        if wanted(name):
-            yield plan_layout(module.layouts[name])
+        yield name, "layout", module.layouts[name].span, partial(plan_layout, module.layouts[name])
     for proof in module.proofs:
-        if wanted(proof.name):
-            yield _proof(opened, proof, routes)
-    for plan in (*map(plan_law, module.laws), *map(plan_other, module.others), *_steps(opened)):
-        if wanted(plan.name):
-            yield plan
+        yield proof.name, "proof", proof.span, partial(_proof, opened, proof, routes)
+    for law in module.laws:
+        yield law.text, "law", law.span, partial(plan_law, law)
+    for other in module.others:
+        yield other.name, other.kind, other.span, partial(plan_other, other)
+    for declaration in opened.loaded.tree.declarations:
+        if isinstance(declaration, ast.StepFn):
+            yield declaration.name, "step fn", declaration.span, partial(_step, opened, declaration)
 
 
 def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
@@ -159,14 +174,11 @@ def _proof(opened: Opened, item: object, routes: str) -> Plan:
     return plan_other(item)  # type: ignore[arg-type]
 
 
-def _steps(opened: Opened) -> Iterator[Plan]:
-    """The file's own step fns: unused, or as its uses are."""
-    for declaration in opened.loaded.tree.declarations:
-        if not isinstance(declaration, ast.StepFn):
-            continue
-        uses = tuple(_uses(opened, declaration))
-        plan = Plan(declaration.name, "step fn", declaration.span, asked=uses)
-        yield plan if uses else replace(plan, settled=Settled(Verdict.UNUSED))
+def _step(opened: Opened, declaration: ast.StepFn) -> Plan:
+    """One of the file's own step fns: unused, or as its uses are."""
+    uses = tuple(_uses(opened, declaration))
+    plan = Plan(declaration.name, "step fn", declaration.span, asked=uses)
+    return plan if uses else replace(plan, settled=Settled(Verdict.UNUSED))
 
 
 def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Asked]:

@@ -96,6 +96,12 @@ def place_of(span: Span | None) -> tuple[int, int]:
     return (1, 1) if span is None else (span.line, span.column)
 
 
+def faulted(name: str, kind: str, span: Span | None, error: Exception) -> Plan:
+    """The plan of an item that an exception stopped: our own fault, and nothing is concluded of it."""
+    text = " ".join(f"our own fault: {type(error).__name__}: {error}".split())
+    return Plan(name, kind, span, settled=Settled(Verdict.ERROR, refusal("tool.fault", text, span)))
+
+
 def refusal(code: str, message: str, span: Span | None) -> Refusal:
     """A refusal at a place."""
     line, column = (None, None) if span is None else (span.line, span.column)
