@@ -10,10 +10,11 @@ from itertools import islice
 from cachet_verify.core.ir import Op, Value, Word
 from cachet_verify.core.ir import values as parts
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.scope import GenericEntity, PoisonEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
-from cachet_verify.elaborate.value import Place, Values, is_infinity, source_text
+from cachet_verify.elaborate.value import Values, is_infinity
 from cachet_verify.syntax import ast
 
 _NOTHING = (ast.Tuple(()),)

@@ -15,11 +15,11 @@ from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, 
 from cachet_verify.core.spell import spell, spell_formula
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
 from cachet_verify.elaborate.item import Argument, CallSite, Entry, Overlap, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, PoisonEntity, Scope, SideCondition, ValueType
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression, same_term
-from cachet_verify.elaborate.value import Place, source_text
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ def _callee(body: Statements, entry: Entry, expr: ast.Apply, scope: Scope) -> tu
         raise context.stop("elaborate.name.kind", f"`{entry.name}` cannot be called", expr.span)
     if item.failed:
         raise StopError(entry.name)
-    program = item.program
+    applied = context.unit.applied(entry.name) if isinstance(decl, ast.Schedule) else None
+    program = item.program if applied is None else applied
     if isinstance(item, ProgramItem) and item.waits_for and program is None:
         context.waits_for.extend(item.waits_for)
         raise IncompleteError(entry.name)
@@ -251,12 +252,9 @@ def _interval(entity: BufferEntity) -> str:
 def _inline(call: _Call, entry: Entry, found: list[Stmt]) -> None:
     context = call.body.context
     program = call.program
-    if isinstance(entry.declaration, ast.Schedule):
-        applied = context.unit.applied(entry.name)
-        if applied is None:
-            context.waits_for.append(entry.name)
-            raise IncompleteError(entry.name)
-        program = applied
+    if isinstance(entry.declaration, ast.Schedule) and context.unit.applied(entry.name) is None:
+        context.waits_for.append(entry.name)
+        raise IncompleteError(entry.name)
     names = {binder: context.fresh.take(binder) for binder in binders(program.body)}
     passed = {name: entity.name for name, entity in call.buffers.items()}
     by = Replacement({**renaming(names), **call.sizes}, {**names, **passed})

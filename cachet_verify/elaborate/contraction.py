@@ -13,12 +13,13 @@ from cachet_verify.core.index import ZERO, Index, Var, le, lt
 from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Program, Range, Stmt, Store, Value
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_shape
+from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.range import find_range, summed_range
 from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
-from cachet_verify.elaborate.value import Place, Values
+from cachet_verify.elaborate.value import Values
 from cachet_verify.syntax import ast
 
 Steps = tuple[list[Stmt], Callable[[str], Value]]

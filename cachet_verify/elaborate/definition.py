@@ -12,9 +12,10 @@ from cachet_verify.core.ir import Load
 from cachet_verify.elaborate.application import MOST_CALLS, inline_function, parameter_type
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
+from cachet_verify.elaborate.place import LaneUse, Place
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
-from cachet_verify.elaborate.value import LaneUse, Place, Values
+from cachet_verify.elaborate.value import Values
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:

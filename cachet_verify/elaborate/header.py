@@ -13,10 +13,11 @@ from cachet_verify.core.index import ZERO, Index, Var, le
 from cachet_verify.core.ir import Kept, Layout, Param, Require
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Argument
+from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.problem import StopError, Unsupported
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope
 from cachet_verify.elaborate.term import check_natural, elaborate_condition, elaborate_index
-from cachet_verify.elaborate.value import Values, source_text
+from cachet_verify.elaborate.value import Values
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from cachet_verify.core.index import Index
 from cachet_verify.core.ir import Declare, Stmt
 from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
+from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
 from cachet_verify.elaborate.term import check_natural, elaborate_index, is_index_expression
-from cachet_verify.elaborate.value import Place
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
 from cachet_verify.syntax import ast
 

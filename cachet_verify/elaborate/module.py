@@ -16,10 +16,10 @@ from cachet_verify.elaborate.definition import check_function, check_implementat
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
 from cachet_verify.elaborate.layout import build_layout
 from cachet_verify.elaborate.load import LoadedFile
+from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.proof import build_proof
-from cachet_verify.elaborate.value import source_text
 from cachet_verify.elaborate.world import Unit, World
 from cachet_verify.syntax import ast
 

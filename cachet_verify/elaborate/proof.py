@@ -15,11 +15,11 @@ from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, ProofItem, RelateItem
+from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import FreshNames, IndexEntity, Scope, SideCondition
 from cachet_verify.elaborate.term import elaborate_condition, elaborate_index, same_term
-from cachet_verify.elaborate.value import source_text
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def _side(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program | 
     if entry is None:
         raise context.unknown(head.name, head.span)
     if isinstance(entry.declaration, ast.Schedule):
-        return head.name, unit.applied(head.name), True
+        applied = unit.applied(head.name)
+        return head.name, None if applied is None else instantiate(applied, bind(applied, implicit, context, expr.span), context), True
     if not isinstance(entry.declaration, (ast.Contraction, ast.Fn)):
         raise context.stop("elaborate.proof", f"`{head.name}` is no function", head.span)
     found = unit.program(entry, head.span)

@@ -13,9 +13,10 @@ from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.application import inline_function
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Implementation
+from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
-from cachet_verify.elaborate.value import Place, Values
+from cachet_verify.elaborate.value import Values
 from cachet_verify.source import Span
 
 

@@ -34,10 +34,11 @@ from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.call import elaborate_call
 from cachet_verify.elaborate.header import check_level
 from cachet_verify.elaborate.local import declare_local
+from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.term import difference, elaborate_condition, elaborate_index, is_index_expression
-from cachet_verify.elaborate.value import Place, Values
+from cachet_verify.elaborate.value import Values
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
 from cachet_verify.syntax import ast
 

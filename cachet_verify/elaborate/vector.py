@@ -9,7 +9,7 @@ from __future__ import annotations
 from cachet_verify.core.index import Const
 from cachet_verify.core.ir import Lanes
 from cachet_verify.elaborate.context import Context
-from cachet_verify.elaborate.value import LaneUse
+from cachet_verify.elaborate.place import LaneUse
 
 
 def begin_lanes(context: Context, width: int | None) -> LaneUse | None:

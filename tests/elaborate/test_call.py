@@ -123,3 +123,20 @@ def test_a_schedule_is_put_in_place_once_its_program_is_known() -> None:
     step = op("fma", "f32", load("a", "i", "k"), load("a", "k", "j"), Load("acc'0"))
     total = fold("k", "N", Word("f32", 0x80000000), "acc'0", "f32", step)
     assert call.body.body == (loop("i", "N", loop("j", "N", store("b", ("i", "j"), total))),)
+
+
+def test_a_call_of_a_schedule_needs_what_its_steps_require() -> None:
+    from dataclasses import replace
+
+    from cachet_verify.core.index import lt as below
+    from cachet_verify.core.ir import Require
+    from cachet_verify.elaborate.load import load_text
+    from cachet_verify.elaborate.module import elaborate
+
+    text = f"{MATMUL}schedule s of matmul =\n  zero (i, j) c\nfn f (reads a: [f32; N, N]) (mut b: [f32; N, N]) =\n  s @(S = PlusTimes f32) a a b\n"
+    loaded = load_text(text)
+    start = elaborate(loaded).schedules["s"].program
+    assert start is not None
+    applied = replace(start, requires=(Require(below(Const(0), Var("K")), "first block"),))
+    (call,) = elaborate(loaded, {"s": applied}).programs["f"].calls
+    assert [need.goal for need in call.requirements] == [lt(Const(0), Var("N"))]
