@@ -25,7 +25,6 @@ from cachet_verify.core.index import (
     Index,
     Substitution,
     Var,
-    add,
     all_equal,
     conj,
     conjuncts,
@@ -223,11 +222,16 @@ def _last(writer: Family, counter: Counter, at: Substitution, told: Substitution
 
     Counters inside it are taken as the address tells them (`told`), else at their first iteration.
     """
-    inside = [other for other in writer.counters if other.name not in at and other.name != counter.name]
-    inner = {other.name: told.get(other.name, substitute(other.low, at)) for other in inside}
+    inner: dict[str, Index] = {counter.name: Var("?" + counter.name)}
+    for other in writer.counters:
+        if other.name not in at and other.name != counter.name:
+            inner[other.name] = told.get(other.name, substitute(other.low, {**at, **inner}))
     found: dict[Index, None] = {}
     if counter.high is not None:
-        found[substitute(sub(counter.high, ONE), at)] = None
+        last = substitute(sub(counter.high, ONE), {**at, **inner})
+        if _is_open(last):
+            return None
+        found[last] = None
     for part in writer.domain:
         bound = _upper_bound(part, counter.name, at, inner)
         if bound is not None:
@@ -236,18 +240,16 @@ def _last(writer: Family, counter: Counter, at: Substitution, told: Substitution
 
 
 def _upper_bound(part: Formula, name: str, at: Substitution, inner: Substitution) -> Index | None:
-    """The largest value a counter can have under one constraint, for known values of the counters inside it."""
+    """The largest value a counter can have under one constraint; `inner` has the counters inside it, over `?name` itself."""
     if not isinstance(part, Compare) or part.relation not in ("<", "<=", "=="):
         return None
-    unknown: Substitution = {key: Var("?" + key) for key in (name, *inner)}
-    parts = split_linear(substitute(sub(part.left, part.right), {**at, **unknown}), frozenset("?" + key for key in unknown))
-    if parts is None or "?" + name not in parts[0]:
+    own = "?" + name
+    parts = split_linear(substitute(sub(part.left, part.right), {**at, **inner}), frozenset({own}))
+    if parts is None or own not in parts[0]:
         return None
-    sign = -1 if part.relation == "==" and parts[0]["?" + name] == Const(-1) else 1
-    weights = {key.removeprefix("?"): mul(Const(sign), weight) for key, weight in parts[0].items()}
-    scale = weights.pop(name)
-    if isinstance(scale, Const) and scale.value < 0:
+    sign = -1 if part.relation == "==" and parts[0][own] == Const(-1) else 1
+    scale = mul(Const(sign), parts[0][own])
+    if isinstance(scale, Const) and scale.value <= 0:
         return None
-    taken = [mul(weight, inner[key]) for key, weight in weights.items()]
-    room = sub(ZERO, add(mul(Const(sign), parts[1]), *taken))
+    room = mul(Const(-sign), parts[1])
     return None if _is_open(room) else div(sub(room, ONE) if part.relation == "<" else room, scale)

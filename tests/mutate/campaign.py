@@ -21,7 +21,7 @@ from tests.mutate.case import Case, streams
 from tests.mutate.judge import Judge, Outcome
 from tests.mutate.oracle import Oracle
 
-_WEIGHTS = {"nest": 2, "schedule": 2, "step": 3, "rule": 3, "random": 4}
+WEIGHTS = {"nest": 2, "schedule": 2, "step": 3, "rule": 3, "random": 4}
 """How many cases of a stream are drawn in each turn, by the first word of its name."""
 
 
@@ -41,13 +41,13 @@ class Record:
     departs: str | None
 
 
-def cases(seed: int, only: str = "") -> Iterator[Case]:
+def cases(seed: int, only: str = "", weights: Mapping[str, int] = WEIGHTS) -> Iterator[Case]:
     """Cases of all streams, one or a few of each in turn; each case once."""
     open_streams = {name: stream(seed) for name, stream in streams().items() if name.startswith(only)}
     seen: set[str] = set()
     while open_streams:
         for name in list(open_streams):
-            drawn = list(islice(open_streams[name], _WEIGHTS.get(name.split()[0], 1)))
+            drawn = list(islice(open_streams[name], weights.get(name.split()[0], 1)))
             if not drawn:
                 del open_streams[name]
             for case in drawn:

@@ -46,7 +46,8 @@ def largest(program: Program) -> int:
 def points(program: Program, most: int = MOST_POINTS) -> list[dict[str, int]]:
     """Sizes from 0 past the largest block that meet a program's requirements; a drawn part of them where they are many."""
     names = program.sizes
-    top = min(max(largest(program), 2), 8) + 2
+    block = min(max(largest(program), 2), 8)
+    top = 2 * block if program.requires else block + 2
     everything: list[tuple[int, ...]] = list(product(range(top + 1), repeat=len(names)))
     if len(everything) > most:
         chance = Random(len(everything))
