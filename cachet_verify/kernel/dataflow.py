@@ -397,8 +397,11 @@ def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
         yield from check_pieces(families, reader, pieces)
 
 
-def check_pieces(families: Families, reader: Reader, pieces: Pieces) -> Iterator[Obligation]:
-    """The obligations that a reader's word comes from where the pieces say, and that they cover it. Raises RuleError."""
+def check_pieces(families: Families, reader: Reader, pieces: Pieces, is_last: bool = True) -> Iterator[Obligation]:
+    """The obligations that a reader's word comes from where the pieces say, and that they cover it. Raises RuleError.
+
+    Without `is_last` other writes may come between: then each source is some earlier write of the cell.
+    """
     writers = families.writers(reader.buffer)
     covered = disj(piece.guard for piece in pieces)
     if covered != TRUE:
@@ -420,7 +423,7 @@ def check_pieces(families: Families, reader: Reader, pieces: Pieces) -> Iterator
                 )
             )
             yield Obligation(f"the source of {reader.what} writes that cell before it", held, goal, can_refute=False)
-        for other in writers:
+        for other in writers if is_last else ():
             yield from _no_other(reader, held, (writer, at), other)
 
 
