@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from cachet_verify.core.family import UnmodelledError, lower
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import sizer
+from cachet_verify.flow.live import propose_live
 from cachet_verify.flow.propose import propose
 from cachet_verify.flow.source import propose_flow
 from cachet_verify.judge.plan import Asked, Missing
@@ -47,7 +48,7 @@ def written_first(program: Program, span: Span | None) -> Questions:
     try:
         families = lower(program)
         flow = propose_flow(families, sizer(families))
-        return Questions((Asked(initialised(program, flow), "", "program.uninitialised", "form", span),))
+        return Questions((Asked(initialised(program, flow, propose_live(program, flow)), "", "program.uninitialised", "form", span),))
     except (UnmodelledError, RuleError) as error:
         return Questions((), (Missing("form", f"not-supported: {error}"),))
 

@@ -1,0 +1,120 @@
+"""Proposals for what is live: conditions under which an instance's word may reach the caller.
+
+Takes a program and its proposed sources; gives, for families with instances that are never
+reached, the constraints of other families that hold at every instance reached from sampled cells.
+Must not be trusted: the kernel checks that live readers read what live instances wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from cachet_verify.core.family import Families, Family, accesses, lower
+from cachet_verify.core.index import Formula, Index, Var, conj, substitute_formula, variables
+from cachet_verify.core.ir import Program
+from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms, sizer
+from cachet_verify.flow.source import draw_cells
+from cachet_verify.kernel.dataflow import Flow, Pieces, cell_names
+
+_CELLS = 60
+_STEPS = 400
+
+Point = tuple[int, ...]
+
+
+def propose_live(program: Program, flow: Flow) -> dict[str, Formula]:
+    """A condition for each family that has idle instances; nothing for the others."""
+    families = lower(program)
+    if not any(family.lanes() for family in families.members):
+        return {}
+    sizes = sizer(families)
+    reached = _reached(families, flow, sizes)
+    found: dict[str, Formula] = {}
+    for family in families.members:
+        points = reached.get(family.name, [])
+        kept = [part for part in _candidates(families, family) if _always(part, (*sizes.sizes, *family.names()), points)]
+        if kept and points:
+            found[family.name] = conj(kept)
+    return found
+
+
+def _candidates(families: Families, family: Family) -> Iterator[Formula]:
+    """Constraints of other families on lanes, said of this family's lanes."""
+    own = family.lanes()
+    known = {*families.program.sizes, *family.names()}
+    seen: set[Formula] = set(family.domain)
+    for other in families.members:
+        for part in other.domain:
+            for lane in variables(part) & other.lanes():
+                for name in own:
+                    moved = substitute_formula(part, {lane: Var(name)})
+                    if variables(moved) <= known and moved not in seen:
+                        seen.add(moved)
+                        yield moved
+
+
+def _always(part: Formula, names: Sequence[str], points: Sequence[Point]) -> bool:
+    test = compile_formula(names, part)
+    return all(test(*point) for point in points)
+
+
+def _reached(families: Families, flow: Flow, sizes: Sizer) -> dict[str, list[Point]]:
+    """Instances reached by descending from sampled final cells, sizes first."""
+    walker = _Walker(families, flow, sizes.sizes)
+    for param in families.program.params:
+        if param.name in flow.finals and not param.scratch:
+            names = cell_names(param.name, len(param.shape))
+            for point in draw_cells(families.buffers[param.name].shape, names, sizes, _CELLS, 11):
+                walker.descend(flow.finals[param.name], (*sizes.sizes, *names), point)
+    return walker.reached
+
+
+class _Walker:
+    def __init__(self, families: Families, flow: Flow, sizes: tuple[str, ...]) -> None:
+        self.families = families
+        self.flow = flow
+        self.sizes = sizes
+        self.reached: dict[str, list[Point]] = {}
+        self.guards: dict[tuple[tuple[str, ...], Formula], Callable[..., bool]] = {}
+        self.maps: dict[tuple[tuple[str, ...], tuple[Index, ...]], Callable[..., Point]] = {}
+
+    def descend(self, pieces: Pieces, names: tuple[str, ...], point: Point) -> None:
+        """Follow one word back, through every load of every instance it comes from."""
+        waiting = [(pieces, names, point)]
+        visited: set[tuple[str, Point]] = set()
+        while waiting and len(visited) < _STEPS:
+            found = self.source(*waiting.pop())
+            if found is None or (found[0].name, found[1]) in visited:
+                continue
+            family, at = found
+            visited.add((family.name, at))
+            self.reached.setdefault(family.name, []).append(at)
+            for place in range(len(accesses(family.value))):
+                if (family.name, place) in self.flow.loads:
+                    waiting.append((self.flow.loads[family.name, place], (*self.sizes, *family.names()), at))
+
+    def source(self, pieces: Pieces, names: tuple[str, ...], point: Point) -> tuple[Family, Point] | None:
+        """The instance that wrote a word; None for an initial word."""
+        for piece in pieces:
+            if self.guard(names, piece.guard)(*point):
+                if piece.writer is None:
+                    return None
+                family = self.families.named(piece.writer)
+                at: Mapping[str, Index] = dict(piece.at)
+                terms = tuple(at[name] for name in family.names())
+                return family, (*point[: len(self.sizes)], *self.map(names, terms)(*point))
+        return None
+
+    def guard(self, names: tuple[str, ...], formula: Formula) -> Callable[..., bool]:
+        """A guard, compiled once."""
+        key = (names, formula)
+        if key not in self.guards:
+            self.guards[key] = compile_formula(names, formula)
+        return self.guards[key]
+
+    def map(self, names: tuple[str, ...], terms: tuple[Index, ...]) -> Callable[..., Point]:
+        """A source's counters, compiled once."""
+        key = (names, terms)
+        if key not in self.maps:
+            self.maps[key] = compile_terms(names, terms)
+        return self.maps[key]
