@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from cachet_verify.core.ir import Block, Declare, For, Grid, If, Inlined, Print, Program, Stmt
+from cachet_verify.core.index import Const
+from cachet_verify.core.ir import Block, For, Grid, If, Inlined, Param, Print, Program, Stmt, Store
 from cachet_verify.elaborate.item import (
     AdmitItem,
     AssertItem,
@@ -43,14 +44,50 @@ def conditions(found: Iterable[SideCondition], heading: str, code: str) -> Quest
     return Questions(tuple(asked))
 
 
+def borrowed(names: Iterable[str], programs: Mapping[str, ProgramItem]) -> Questions:
+    """All that is asked of the programs behind some names, and behind those, as far as `programs` holds them.
+
+    They are of other files, or of this one at other values of its constants: no plan of their own asks it.
+    """
+    asked = Questions()
+    for name in reached(names, {name: item.rests_on for name, item in programs.items()}):
+        if name in programs:
+            asked += _asked_of(programs[name])
+    return asked
+
+
+def reached(names: Iterable[str], rests: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Some names, and every name that they rest on, directly or through others."""
+    found: dict[str, None] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found:
+            found[name] = None
+            waiting.extend(rests.get(name, ()))
+    return tuple(found)
+
+
+def _asked_of(item: ProgramItem) -> Questions:
+    program = item.program
+    if item.unsupported or program is None or any(site.overlaps for site in item.calls):
+        return Questions((), (Missing("side", f"rests on {item.name}, which is not proved"),))
+    silent = without_prints(program) if item.is_host else program
+    found = conditions(item.conditions, "", "program.side-condition") + calls(item.calls) + formed(silent, item.span)
+    if item.kind == "fn":
+        found += written_first(silent, item.span)
+    heading = f"what {item.name} needs: "
+    return Questions(tuple(replace(part, heading=heading + part.heading, route="side") for part in found.asked), found.missing)
+
+
 def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
     """A contraction or a function: well formed, its side conditions, its calls."""
     plan = Plan(item.name, item.kind, item.span, rests_on=item.rests_on)
-    if item.unsupported:
-        return not_supported(plan, item.unsupported)
     lent = next(_overlaps(item.calls), None)
     if lent is not None:
         return replace(plan, settled=Settled(Verdict.REFUSED, lent))
+    if item.unsupported:
+        return not_supported(plan, item.unsupported)
     questions = conditions(item.conditions, "", "program.side-condition") + calls(item.calls)
     if item.program is None:
         return _without_program(plan, item, questions)
@@ -66,8 +103,12 @@ def plan_program(item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Plan:
 
 
 def without_prints(program: Program) -> Program:
-    """The program with every printed value put into a local of its own instead: its accesses stay."""
+    """The program with every printed value stored to a cell of one more parameter: its accesses stay.
+
+    The reader of what is printed is a caller, so no unspecified word may be printed either.
+    """
     count = 0
+    name = "printed'"
 
     def walk(block: Block) -> Block:
         return Block(tuple(quiet(stmt) for stmt in block.body))
@@ -76,14 +117,15 @@ def without_prints(program: Program) -> Program:
         nonlocal count
         if isinstance(stmt, Print):
             count += 1
-            return Declare(f"printed!{count}", "printed", init=stmt.value, span=stmt.span)
+            return Store(name, (Const(count - 1),), stmt.value, span=stmt.span)
         if isinstance(stmt, If):
             return replace(stmt, then=walk(stmt.then), orelse=walk(stmt.orelse))
         if isinstance(stmt, (For, Grid, Inlined)):
             return replace(stmt, body=walk(stmt.body))
         return walk(stmt) if isinstance(stmt, Block) else stmt
 
-    return replace(program, body=walk(program.body))
+    body = walk(program.body)
+    return replace(program, body=body, params=(*program.params, Param(name, "mut", "printed", (Const(count),))))
 
 
 def _without_program(plan: Plan, item: ProgramItem, questions: Questions) -> Plan:
@@ -136,7 +178,7 @@ def plan_assertion(item: AssertItem) -> Plan:
 
 def plan_relation(item: RelateItem, program: Program | None, meaning: Program | None, layouts: Mapping[str, LayoutItem]) -> Plan:
     """`proof p = relate F to G`: both well formed, and the same by route B."""
-    plan = Plan(item.name, "proof", item.span, rests_on=(item.program_name, item.meaning_name))
+    plan = Plan(item.name, "proof", item.span, rests_on=item.rests_on)
     if item.unsupported:
         return not_supported(plan, item.unsupported)
     if program is None or meaning is None:
