@@ -38,7 +38,7 @@ def check(paths: Sequence[Path], options: CheckOptions | None = None, progress: 
         files = [_opened(path) for path in sources]
         verdicts = _Verdicts(prover, progress if progress is not None else SilentProgress())
         verdicts.ask(plan for file in files for plan in _planning(file, options))
-        reports = tuple(_reported(file, verdicts) for file in files)
+        reports = tuple(_reported(file, verdicts, options.only) for file in files)
     return Report(reports, tool_versions(), {"wall_s": round(time.monotonic() - began, 3)})
 
 
@@ -100,7 +100,7 @@ def _opened(path: Path) -> _File:
 
 
 def _planning(file: _File, options: CheckOptions) -> Iterator[Plan]:
-    """The plans of a file, each kept as it is made; those that `only` leaves out are not asked."""
+    """The plans of a file, each kept as it is made; what `only` neither names nor needs is not asked."""
     from cachet_verify.judge.file import plans_of
 
     if file.opened is None:
@@ -165,7 +165,7 @@ class _Verdicts:
         return self.possible[premises]
 
 
-def _reported(file: _File, verdicts: _Verdicts) -> FileReport:
+def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileReport:
     from cachet_verify.judge.conclude import Asking, conclude
     from cachet_verify.judge.file import file_plan
 
@@ -175,7 +175,7 @@ def _reported(file: _File, verdicts: _Verdicts) -> FileReport:
     planned = file_plan(file.plans)
     asking = Asking(verdicts.satisfiable)
     done = [conclude(plan, verdicts.known, asking) for plan in planned.plans]
-    return FileReport(shown, (), tuple(_resting(planned, done)))
+    return FileReport(shown, (), tuple(item for item in _resting(planned, done) if not only or item.name in only))
 
 
 def _resting(planned: FilePlan, done: Sequence[ItemReport]) -> Iterator[ItemReport]:
@@ -184,9 +184,9 @@ def _resting(planned: FilePlan, done: Sequence[ItemReport]) -> Iterator[ItemRepo
 
     verdicts = {item.name: item.verdict for item in done}
     for plan, item in zip(planned.plans, done, strict=True):
-        loose = [name for name in planned.reaches(plan) if verdicts.get(name, Verdict.PROVED) != Verdict.PROVED]
+        loose = [name for name in planned.reaches(plan) if verdicts.get(name) != Verdict.PROVED]
         if item.verdict == Verdict.PROVED and loose:
-            reason = f"rests on {loose[0]}, which is {verdicts[loose[0]]}"
+            reason = f"rests on {loose[0]}, which is {verdicts.get(loose[0], 'not checked')}"
             why = ObligationReport(f"{item.name}.rests-on", f"what {item.name} rests on", Verdict.UNDECIDED, reason)
             yield replace(item, verdict=Verdict.UNDECIDED, claim=None, obligations=(*item.obligations, why))
         else:

@@ -63,7 +63,7 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
         conditions=tuple(context.conditions),
         calls=tuple(context.calls),
         waits_for=tuple(dict.fromkeys(context.waits_for)),
-        rests_on=tuple(dict.fromkeys(context.rests_on)),
+        rests_on=tuple(dict.fromkeys(unit.known_as(name) for name in context.rests_on)),
         is_host=bool(context.host),
         failed=failed,
     )
@@ -137,6 +137,7 @@ def _schedule(unit: Unit, decl: ast.Schedule, item: ScheduleItem, context: Conte
         buffers=buffers,
         arguments=(*arguments, *(Argument(param.name, param.mode, param.elem, param.shape, param.layout) for param in buffers)),
         families=decl.contract.families,
+        rests_on=(unit.known_as(target.name),),
         unsupported=tuple(unsupported),
     )
 

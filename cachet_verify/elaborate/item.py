@@ -81,7 +81,8 @@ class ProgramItem:
 
     `program` is None when something in it has no meaning yet (`unsupported`), or while
     `waits_for`, the schedules it calls, are not applied. `is_host` says that it prints: it is run,
-    not proved. `rests_on` names the called items that this one rests on. `failed` says that a
+    not proved. `rests_on` names the called items that this one rests on, those of other files
+    behind the path of their file. `failed` says that a
     diagnostic was reported: nothing more is known.
     """
 
@@ -120,6 +121,7 @@ class ScheduleItem:
     device: str | None = None
     conditions: tuple[SideCondition, ...] = ()
     families: tuple[ast.Family, ...] = ()
+    rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     failed: bool = False
     span: Span | None = field(default=None, compare=False)
@@ -170,6 +172,7 @@ class RelateItem:
     meaning: Program | None
     conditions: tuple[SideCondition, ...] = ()
     schedules: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     span: Span | None = field(default=None, compare=False)
 

@@ -20,7 +20,7 @@ from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.proof import build_proof
-from cachet_verify.elaborate.world import Unit, World
+from cachet_verify.elaborate.world import Unit, World, qualified
 from cachet_verify.syntax import ast
 
 _Kind = TypeVar("_Kind", bound=ast.Declaration)
@@ -32,7 +32,8 @@ class Module:
 
     `programs` are its contractions and functions over buffers. `step_fns`, `schedule_fns`,
     `constants` and `layouts` hold every visible one, by name (of a step every definition, the
-    file's own last); the others only the file's own.
+    file's own last); `imported` holds the programs of other files that the file's own rest on, by
+    the path of their file and their name; the others hold only the file's own.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Module:
     laws: tuple[LawItem, ...]
     others: tuple[OtherItem, ...]
     files: tuple[str, ...]
+    imported: Mapping[str, ProgramItem]
 
 
 def elaborate(
@@ -107,7 +109,13 @@ class _ModuleBuilder:
             self.laws(),
             tuple(self.others),
             tuple(self.world.units),
+            self.imported(),
         )
+
+    def imported(self) -> dict[str, ProgramItem]:
+        """The programs of other files that were asked for, once everything else has been."""
+        own = self.unit.loaded.path
+        return {qualified(path, name): item for (path, name), item in self.world.programs.items() if path != own}
 
     def visible(self, kind: type[_Kind]) -> dict[str, _Kind]:
         """The visible declarations of one kind, by name."""

@@ -98,7 +98,8 @@ def _names(expr: ast.Node) -> list[str]:
 def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
     context = Context(unit, unit.problems)
     first, second = _side(unit, body.program, context), _side(unit, body.meaning, context)
-    item = RelateItem(decl.name, first[0], second[0], None, None, span=decl.span)
+    rests_on = tuple(unit.known_as(_head(side).name) for side in (body.program, body.meaning))
+    item = RelateItem(decl.name, first[0], second[0], None, None, rests_on=rests_on, span=decl.span)
     schedules = tuple(name for name, _, is_schedule in (first, second) if is_schedule)
     lacking = tuple(
         Unsupported(f"a relation with `{name}`, which has no meaning yet", decl.span)
@@ -110,6 +111,12 @@ def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
         return replace(item, program=program, meaning=meaning, schedules=schedules, unsupported=lacking)
     meaning, conditions = match_parameters(program, meaning, decl, context)
     return replace(item, program=program, meaning=meaning, conditions=conditions, schedules=schedules)
+
+
+def _head(side: ast.Expr) -> ast.Name:
+    """The name that a side starts with, its `@(…)` left out; an empty one where it is no name."""
+    head = side.function if isinstance(side, ast.Apply) else side
+    return head if isinstance(head, ast.Name) else ast.Name("")
 
 
 def _side(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program | None, bool]:

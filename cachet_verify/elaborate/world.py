@@ -266,14 +266,28 @@ class Unit:
         return self.world.schedules[key]
 
     def applied(self, name: str) -> Program | None:
-        """The program that a schedule's steps gave, where the caller of the run has supplied it."""
-        return self.world.applied.get(name)
+        """The program that a schedule of the root file gave, where the caller of the run has supplied it.
+
+        Another file may have a schedule of that name too: what it gives is not known here.
+        """
+        entry = self.find(name)
+        return self.world.applied.get(name) if entry is not None and entry.path == self.world.root.loaded.path else None
+
+    def known_as(self, name: str) -> str:
+        """How verdicts are looked up: a name of the root file by itself, any other behind the path of its file."""
+        entry = self.find(name)
+        return name if entry is None or entry.path == self.world.root.loaded.path else qualified(entry.path, name)
 
     def _enter(self, key: tuple[str, str], span: Span | None) -> None:
         if key in self.world.open:
             names = " -> ".join(name for _, name in (*self.world.open[self.world.open.index(key) :], key))
             raise self.problems.stop("elaborate.call.recursion", f"`{key[1]}` calls itself: {names}", span, "use a loop or a `fold`")
         self.world.open.append(key)
+
+
+def qualified(path: str, name: str) -> str:
+    """The name of a declaration of another file than the root file."""
+    return f"{path}: {name}"
 
 
 def declared_names(decl: ast.Declaration) -> tuple[str, ...]:

@@ -6,20 +6,26 @@ symbolic; a listed one asks each member. Must not sample members.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
+from typing import TypeVar
 
-from cachet_verify.core.index import conjuncts
+from cachet_verify.core.index import ZERO, Var, conjuncts, le
 from cachet_verify.core.ir import Program, Require
-from cachet_verify.elaborate.item import FamilyItem
+from cachet_verify.elaborate.item import FamilyItem, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
-from cachet_verify.judge.item import layouts_of, not_supported
+from cachet_verify.elaborate.scope import SideCondition
+from cachet_verify.judge.item import borrowed, conditions, layouts_of, not_supported
 from cachet_verify.judge.plan import Plan, premises_of
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.judge.schedule import apply_schedule, plan_schedule
 from cachet_verify.rewrite.scope import Scope
+from cachet_verify.syntax import ast
+
+_Part = TypeVar("_Part")
 
 _MOST_MEMBERS = 256
 
@@ -30,21 +36,41 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
     schedule = module.schedules.get(item.of)
     if schedule is None or schedule.program is None or schedule.unsupported:
         return not_supported(plan, (Unsupported(f"a family of {item.of}", item.span),))
+    fixed = [name for name in item.names if name not in _own_numbers(loaded)]
+    if fixed:
+        return not_supported(plan, (Unsupported(f"a family over `{fixed[0]}`, which is no integer constant of this file", item.span),))
     if item.choices is None:
         return _open(loaded, item, plan)
     members = list(product(*item.choices))
     if len(members) > _MOST_MEMBERS:
         return not_supported(plan, (Unsupported(f"a listed family of more than {_MOST_MEMBERS} members", item.span),))
     questions = Questions()
-    last = plan
+    plans: list[Plan] = []
     for values in members:
-        chosen = dict(zip(item.names, values, strict=True))
-        last = _member(loaded, item, chosen, routes)
-        if last.settled is not None:
-            return replace(last, name=item.name, kind="proof")
-        questions += Questions(last.asked, last.missing)
+        plans.append(_member(loaded, item, dict(zip(item.names, values, strict=True)), routes))
+        if plans[-1].settled is not None:
+            return replace(plans[-1], name=item.name, kind="proof")
+        questions += Questions(plans[-1].asked, plans[-1].missing)
     asked = tuple(replace(part, route="side") if part.route in ("a", "b") else part for part in questions.asked)
-    return replace(last, name=item.name, kind="proof", asked=asked, missing=questions.missing, meaning=None, program=None)
+    return replace(
+        plan,
+        of=plans[-1].of,
+        asked=asked,
+        missing=questions.missing,
+        requires=_all_of(made.requires for made in plans),
+        premises=_all_of(made.premises for made in plans),
+    )
+
+
+def _own_numbers(loaded: LoadedFile) -> frozenset[str]:
+    """The constants that a family may vary: integers of the file itself. Those of other files keep their values."""
+    own = (decl for decl in loaded.tree.declarations if isinstance(decl, ast.Const))
+    return frozenset(decl.name for decl in own if decl.type is None or decl.type in (ast.Name("Nat"), ast.Name("Int")))
+
+
+def _all_of(parts: Iterable[tuple[_Part, ...]]) -> tuple[_Part, ...]:
+    """What any member needs: the claim speaks of every member, so it needs all of it."""
+    return tuple(dict.fromkeys(part for found in parts for part in found))
 
 
 def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes: str) -> Plan:
@@ -57,7 +83,7 @@ def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes
     scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name)
     applied = apply_schedule(schedule.program, schedule.lines, scope)
     plan = plan_schedule(f"{item.of} at {text}", item.span, applied, routes)
-    more = layouts_of(applied.program, module.layouts)
+    more = layouts_of(applied.program, module.layouts) + _needed(module, schedule, None)
     return replace(plan, asked=(*plan.asked, *more.asked), missing=(*plan.missing, *more.missing))
 
 
@@ -65,7 +91,7 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
     """One comparison with the block sizes as sizes of the program, under the family's condition."""
     module = elaborate(loaded, symbolic=item.names)
     schedule = module.schedules.get(item.of)
-    if schedule is None or schedule.program is None:
+    if schedule is None or schedule.program is None or schedule.unsupported:
         return not_supported(plan, (Unsupported(f"an open family of {item.of}", item.span),))
     constants: dict[str, int | str] = {**module.constants, **{name: name for name in item.names}}
     scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
@@ -75,7 +101,7 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
         return replace(plan_schedule(item.name, item.span, applied, "a"), kind="proof")
     final = applied.program
     questions = formed(start, item.span) + formed(final, item.span) + layouts_of(final, module.layouts)
-    questions += compared(item.name, start, final, item.span)
+    questions += compared(item.name, start, final, item.span) + _needed(module, schedule, item)
     return replace(
         plan,
         asked=questions.asked,
@@ -86,6 +112,28 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
         requires=final.requires,
         premises=premises_of(final),
     )
+
+
+def _needed(module: Module, schedule: ScheduleItem, family: FamilyItem | None) -> Questions:
+    """The side conditions of a schedule and of all it rests on, at these values of the constants."""
+    programs = {**module.programs, **module.imported}
+    found = schedule.conditions
+    if family is not None:
+        programs = {name: _under(item, family) for name, item in programs.items()}
+        found = _given(found, family)
+    return conditions(found, "", "program.side-condition") + borrowed(schedule.rests_on, programs)
+
+
+def _under(item: ProgramItem, family: FamilyItem) -> ProgramItem:
+    """A program under the condition of an open family."""
+    calls = tuple(replace(site, requirements=_given(site.requirements, family)) for site in item.calls)
+    program = None if item.program is None else _with_sizes(item.program, family)
+    return replace(item, conditions=_given(item.conditions, family), calls=calls, program=program)
+
+
+def _given(found: Iterable[SideCondition], family: FamilyItem) -> tuple[SideCondition, ...]:
+    naturals = tuple(le(ZERO, Var(name)) for name in family.names)
+    return tuple(replace(item, premises=(*item.premises, *naturals, *conjuncts(family.condition))) for item in found)
 
 
 def _with_sizes(program: Program, item: FamilyItem) -> Program:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError
-from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
+from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, ProgramItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.judge.family import plan_family
 from cachet_verify.judge.item import (
+    borrowed,
     conditions,
     layouts_of,
     not_supported,
@@ -28,6 +29,7 @@ from cachet_verify.judge.item import (
     plan_other,
     plan_program,
     plan_relation,
+    reached,
 )
 from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
 from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, plan_schedule
@@ -64,14 +66,7 @@ class FilePlan:
 
     def reaches(self, plan: Plan) -> tuple[str, ...]:
         """Every name that an item rests on, directly or through others."""
-        found: dict[str, None] = {}
-        waiting = list(self.rests.get(plan.name, ()))
-        while waiting:
-            name = waiting.pop(0)
-            if name not in found and name != plan.name:
-                found[name] = None
-                waiting.extend(self.rests.get(name, ()))
-        return tuple(found)
+        return tuple(name for name in reached(self.rests.get(plan.name, ()), self.rests) if name != plan.name)
 
 
 def scope_of(module: Module, item: ScheduleItem) -> Scope:
@@ -104,18 +99,34 @@ def _start(span: Span | None) -> int:
 
 
 def plans_of(opened: Opened, routes: str, only: tuple[str, ...] = ()) -> Iterator[Plan]:
-    """The plans of a file's items, one by one, in no particular order; `only` keeps those names.
+    """The plans of a file's items, one by one, in no particular order; `only` keeps those names and what they rest on.
 
     An exception while one item is planned is our own fault, and that item's alone.
     """
+    wanted = reached(only, _rests(opened.module))
     for name, kind, span, build in _builders(opened, routes):
-        if not only or name in only:
+        if not only or name in wanted:
             try:
-                yield build()
+                yield _with_borrowed(build(), opened.module.imported)
             except CachetError:
                 raise
             except Exception as error:  # noqa: BLE001 - a fault in one item must not take the others along
                 yield faulted(name, kind, span, error)
+
+
+def _rests(module: Module) -> dict[str, tuple[str, ...]]:
+    """What each item of a file rests on, before it is planned."""
+    found = {item.name: item.rests_on for item in module.programs.values()}
+    found |= {item.name: item.rests_on for item in module.schedules.values()}
+    return found | {item.name: item.rests_on for item in module.proofs if isinstance(item, RelateItem)}
+
+
+def _with_borrowed(plan: Plan, imported: Mapping[str, ProgramItem]) -> Plan:
+    """A plan with all that is asked of the programs of other files that it rests on: nobody else asks it."""
+    more = borrowed(plan.rests_on, imported)
+    asked = tuple(replace(part, span=plan.span) for part in more.asked)
+    own = tuple(name for name in plan.rests_on if name not in imported)
+    return replace(plan, asked=(*plan.asked, *asked), missing=(*plan.missing, *more.missing), rests_on=own)
 
 
 _Builder = tuple[str, str, "Span | None", Callable[[], Plan]]
@@ -150,13 +161,12 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
     plan = plan_schedule(item.name, item.span, applied, routes)
     more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
     entries = admitted(item.lines)
-    of = () if item.of not in opened.module.programs else (item.of,)
     return replace(
         plan,
         asked=(*plan.asked, *more.asked),
         missing=(*plan.missing, *more.missing),
         admitted=entries,
-        rests_on=of,
+        rests_on=item.rests_on,
     )
 
 

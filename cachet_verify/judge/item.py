@@ -52,7 +52,7 @@ def borrowed(names: Iterable[str], programs: Mapping[str, ProgramItem]) -> Quest
     asked = Questions()
     for name in reached(names, {name: item.rests_on for name, item in programs.items()}):
         if name in programs:
-            asked += _asked_of(programs[name])
+            asked += _asked_of(name, programs[name])
     return asked
 
 
@@ -68,15 +68,15 @@ def reached(names: Iterable[str], rests: Mapping[str, tuple[str, ...]]) -> tuple
     return tuple(found)
 
 
-def _asked_of(item: ProgramItem) -> Questions:
+def _asked_of(name: str, item: ProgramItem) -> Questions:
     program = item.program
     if item.unsupported or program is None or any(site.overlaps for site in item.calls):
-        return Questions((), (Missing("side", f"rests on {item.name}, which is not proved"),))
+        return Questions((), (Missing("side", f"rests on {name}, which is not proved"),))
     silent = without_prints(program) if item.is_host else program
     found = conditions(item.conditions, "", "program.side-condition") + calls(item.calls) + formed(silent, item.span)
     if item.kind == "fn":
         found += written_first(silent, item.span)
-    heading = f"what {item.name} needs: "
+    heading = f"what {name} needs: "
     return Questions(tuple(replace(part, heading=heading + part.heading, route="side") for part in found.asked), found.missing)
 
 
