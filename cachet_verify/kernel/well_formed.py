@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.family import Families, Family
 from cachet_verify.core.index import (
     ZERO,
@@ -76,6 +77,7 @@ def well_formed(program: Program) -> Goal:
     for need in program.requires:
         _ask_divisors(asked, (need.condition,), families.premises())
     for member in families.members:
+        _check_words(member)
         _ask_domain(asked, member, blocks)
         for touch in touches(member):
             _ask_bounds(asked, families, touch, blocks)
@@ -176,6 +178,15 @@ def _evaluated_value(
         yield under, (value.condition,)
         yield from _evaluated_value(value.then, (*under, *conjuncts(value.condition)))
         yield from _evaluated_value(value.orelse, (*under, *conjuncts(neg(value.condition))))
+
+
+def _check_words(member: Family) -> None:
+    """No integer word is divided by one that may be zero: what a word is nobody can ask, so it is a literal."""
+    for part in values(member.value):
+        if isinstance(part, Op) and part.name in ("div", "rem") and part.elem in ELEMENTS and ELEMENTS[part.elem].kind != "float":
+            divisor = part.args[-1]
+            if not isinstance(divisor, Word) or divisor.bits == 0:
+                raise RuleError(RULE, f"an integer word is divided by one that may be 0, in a store to {member.buffer}", member)
 
 
 def _ask_bounds(asked: Asked, families: Families, touch: Touch, blocks: Mapping[str, tuple[Index, Index]]) -> None:

@@ -28,8 +28,10 @@ from cachet_verify.core.ir import (
     Slice,
     Stmt,
     Store,
+    Value,
     View,
     Window,
+    Word,
 )
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.kernel.well_formed import well_formed
@@ -218,3 +220,22 @@ def test_one_access_asked_twice_is_one_obligation() -> None:
 def test_a_local_of_an_inner_loop_is_seen_from_its_own_iteration_only() -> None:
     nest = program(loop("i", M, loop("j", N, Declare("t", "f32", (K,), mutable=True), loop("k", K, Store("t", (k,), A)), Store("c", (i, j), C))))
     claimed(well_formed(nest))
+
+
+@pytest.mark.parametrize("name", ["div", "rem"])
+@pytest.mark.parametrize("elem", ["i8", "i32", "i64", "u32"])
+def test_an_integer_word_is_divided_by_a_literal_other_than_zero_only(name: str, elem: str) -> None:
+    params = (Param("p", "mut", elem, (M,)), Param("q", "reads", elem, (M,)))
+
+    def divided(by: Value) -> Program:
+        body = Store("p", (i,), Choose(eq(i, ZERO), Word(elem, 1), Op(name, elem, (Load("q", (i,)), by))))
+        return Program("d", ("M",), params, Block((loop("i", M, body),)))
+
+    claimed(well_formed(divided(Word(elem, 3))))
+    for by in (Load("p", (i,)), Word(elem, 0), OfIndex(elem, add(i, ONE)), Op("max", elem, (Load("q", (i,)), Word(elem, 1)))):
+        with pytest.raises(RuleError, match="divided by one that may be 0"):
+            well_formed(divided(by))
+
+
+def test_words_of_a_float_are_divided_by_anything() -> None:
+    claimed(well_formed(vectors(loop("i", M, Store("x", (i,), Op("div", "f32", (Load("y", (i,)), Word("f32", 0))))))))
