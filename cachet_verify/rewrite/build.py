@@ -329,19 +329,21 @@ class _Builder:
         base, items = (place.base, place.items) if isinstance(place, ast.Index) else (place, ())
         return Cell(self.buffer(base), tuple(self.term(item) for item in items))
 
+    def declared(self, original: str, written: str, expr: ast.Expr) -> str:
+        """The name here of a buffer, a local or a running total. Raises StepError when it is none of them."""
+        actual = self.site.names.get(original, original)
+        if actual not in self.types:
+            remedy = "name a buffer of the program, or a local of the step"
+            raise refuse("scope", f"nothing declares {written} where the step uses it", expr.span, remedy)
+        return actual
+
     def buffer(self, expr: ast.Expr) -> str:
         if isinstance(expr, ast.PatternVar):
             piece = self.hole(expr)
             if isinstance(piece, Called):
-                return self.site.names.get(piece.name, piece.name)
+                return self.declared(piece.name, f"${expr.name}", expr)
         if isinstance(expr, ast.Name):
-            original = self.arguments.name(expr.name)
-            actual = self.site.names.get(original, original)
-            if actual not in self.types:
-                raise refuse(
-                    "scope", f"nothing declares {expr.name} where the step uses it", expr.span, "name a buffer of the program, or a local of the step"
-                )
-            return actual
+            return self.declared(self.arguments.name(expr.name), expr.name, expr)
         raise refuse("step-definition", "a cell is a `$` variable, a buffer or `buffer[…]`", expr.span)
 
     def value(self, expr: ast.Expr) -> Value:
@@ -377,7 +379,7 @@ class _Builder:
             raise refuse("step-definition", "`[…]` stands behind a `$` variable that matched the step of a fold", expr.span)
         found = self.hole(expr)
         if isinstance(found, Called):
-            return Load(self.site.names.get(found.name, found.name), ())
+            return Load(self.declared(found.name, f"${expr.name}", expr), ())
         if not isinstance(found, Piece):
             raise refuse("step-definition", f"${expr.name} does not stand for a value", expr.span)
         return self.placed_value(expr, found, by, total)
