@@ -123,11 +123,15 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     is_refuted = isinstance(first.verdict, Refuted) and (first.obligation.can_refute or first.asked.route == "a")
     if seen is None and (not is_refuted or first.asked.route == "b"):
         return _item(plan, record.Verdict.UNDECIDED, shown, None, _open_reason(first))
-    return _item(plan, record.Verdict.REFUSED, shown, _refused(first, seen))
+    is_side = first.asked.route == "side" and plan.meaning is None
+    return _item(plan, record.Verdict.REFUSED, shown, _refused(first, None if is_side else seen))
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
-    """The obligation that a refusal is about: of the kind a run shows, then the first with a model, else the first of all."""
+    """The obligation that a refusal is about: a side condition that fails, of the kind a run shows, with a model, or the first."""
+    for item in unproved:
+        if item.asked.route == "side" and isinstance(item.verdict, Refuted):
+            return item
     if seen is not None and seen.kind == "fault":
         code = "program.uninitialised" if seen.fault == "unspecified" else "program.not-well-formed"
         unproved = [item for item in unproved if item.asked.code == code] or unproved
