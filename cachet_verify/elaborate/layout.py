@@ -6,31 +6,23 @@ share an address, and every address lies inside the size. Must not assume either
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import permutations
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import (
     ONE,
     ZERO,
-    Const,
-    Div,
     Formula,
     Index,
-    Mod,
-    Product,
     Var,
-    add,
     all_equal,
     conj,
-    div,
     eq,
     implies,
     le,
     lt,
     mul,
     substitute,
-    subterms,
 )
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import LayoutItem
@@ -96,57 +88,17 @@ def _meaning(item: LayoutItem, numbers: Sequence[Index], extents: Sequence[Index
 
 
 def layout_conditions(item: LayoutItem, numbers: Sequence[Index], extents: Sequence[Index], facts: Sequence[Formula]) -> tuple[SideCondition, ...]:
-    """That the map is injective and stays inside its size, for given numbers and extents.
-
-    Where products of variables occur, instances of the block lemma are among the premises, and the
-    lemma itself is the first condition.
-    """
+    """That the map is injective and stays inside its size, for given numbers and extents."""
     primed = [f"{name}'" for name in item.indices]
     one: list[Index] = [Var(name) for name in item.indices]
     other: list[Index] = [Var(name) for name in primed]
     size = size_of(item, numbers, extents)
     first, second = address_of(item, numbers, extents, one), address_of(item, numbers, extents, other)
     cells = ", ".join(item.indices)
-    bounds = dict(zip((*one, *other), (*extents, *extents), strict=True))
-    inner, outer = block_instances((first, size), bounds), block_instances((first, second), bounds)
     here, there = inside(item.indices, extents), inside(primed, extents)
     bounded = conj((le(ZERO, first), lt(first, size)))
     apart = implies(eq(first, second), all_equal(one, other))
     return (
-        *(BLOCK_LEMMA,) * bool(inner or outer),
-        SideCondition((*facts, *here, *inner), bounded, f"every address of ({cells}) lies inside the size", item.span),
-        SideCondition((*facts, *here, *there, *outer), apart, f"no two cells ({cells}) share an address", item.span),
+        SideCondition((*facts, *here), bounded, f"every address of ({cells}) lies inside the size", item.span),
+        SideCondition((*facts, *here, *there), apart, f"no two cells ({cells}) share an address", item.span),
     )
-
-
-# --- the block lemma ---------------------------------------------------------------------------
-
-
-def block_fact(low: Index, high: Index, block: Index) -> Formula:
-    """`low < high` implies `low * block + block <= high * block`, for a block of at least 0."""
-    return implies(le(ZERO, block), implies(lt(low, high), le(add(mul(low, block), block), mul(high, block))))
-
-
-BLOCK_LEMMA = SideCondition((), block_fact(Var("u"), Var("v"), Var("b")), "whole blocks before another lie whole before it")
-"""What the instances in premises are instances of."""
-
-
-def block_instances(terms: Sequence[Index], bounds: Mapping[Index, Index]) -> tuple[Formula, ...]:
-    """Instances of the block lemma for the products and quotients in terms.
-
-    `bounds` gives the extents of indices, which are compared with them.
-    """
-    groups: dict[Index, dict[Index, None]] = {}
-    for term in (part for whole in terms for part in subterms(whole)):
-        pairs: tuple[tuple[Index, Index], ...] = ()
-        if isinstance(term, Product):
-            pairs = ((term.left, term.right), (term.right, term.left))
-        elif isinstance(term, (Div, Mod)):
-            pairs = ((div(term.left, term.right), term.right),)
-        for cofactor, block in pairs:
-            if not isinstance(block, Const) and not isinstance(cofactor, Const):
-                group = groups.setdefault(block, {})
-                group[cofactor] = None
-                if cofactor in bounds:
-                    group[bounds[cofactor]] = None
-    return tuple(block_fact(low, high, block) for block, group in groups.items() for low, high in permutations(group, 2))

@@ -10,7 +10,7 @@ variables holds for those. A model of it says nothing about the original.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import combinations, permutations
 
 from cachet_verify.core.index import (
     ONE,
@@ -45,6 +45,11 @@ from cachet_verify.core.index import (
     neg,
 )
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Undecided, Verdict
+
+_DEEPEST = 4
+"""The degree of a product up to which the products inside it count as blocks of their own."""
+_MOST_LEMMAS = 3000
+"""Instances beyond this many are left out, whole blocks at a time: fewer premises prove less, never more."""
 
 Monomial = tuple[str, ...]
 Polynomial = dict[Monomial, int]
@@ -192,13 +197,18 @@ class _Naming:
         return name
 
     def lemmas(self) -> list[Formula]:
-        """Instances of the block lemma, for every two cofactors of one variable."""
-        cofactors: dict[str, dict[Monomial, None]] = {}
-        for monomial in self.products:
-            for place, name in enumerate(monomial):
-                cofactors.setdefault(name, {})[monomial[:place] + monomial[place + 1 :]] = None
+        """Instances of the lemmas, for every two cofactors of one block: a variable, or a product itself."""
+        cofactors: dict[Monomial, dict[Monomial, None]] = {}
+        for monomial in _with_parts(self.products):
+            for width in range(1, len(monomial) if len(monomial) <= _DEEPEST else 2):
+                for places in combinations(range(len(monomial)), width):
+                    block = tuple(monomial[place] for place in places)
+                    rest = tuple(name for place, name in enumerate(monomial) if place not in places)
+                    cofactors.setdefault(block, {})[rest] = None
         found: list[Formula] = []
         for block, others in sorted(cofactors.items()):
+            if len(found) > _MOST_LEMMAS:
+                break
             terms: list[Polynomial] = [{}, {(): -1}, {(): 1}]
             for monomial in others:
                 terms.append({monomial: 1})
@@ -207,12 +217,12 @@ class _Naming:
             found.extend(self.instance(block, low, high) for low, high in permutations(terms, 2))
         return found
 
-    def instance(self, block: str, low: Polynomial, high: Polynomial) -> Formula:
-        size: Polynomial = {(block,): 1}
+    def instance(self, block: Monomial, low: Polynomial, high: Polynomial) -> Formula:
+        size: Polynomial = {block: 1}
         low_whole, high_whole = _multiplied(low, size), _multiplied(high, size)
         small, large = self.linear(low), self.linear(high)
         return implies(
-            le(ZERO, Var(block)),
+            le(ZERO, self.linear(size)),
             conj(
                 (
                     implies(lt(small, large), le(self.linear(_summed((low_whole, size))), self.linear(high_whole))),
@@ -220,6 +230,16 @@ class _Naming:
                 )
             ),
         )
+
+
+def _with_parts(products: Iterable[Monomial]) -> dict[Monomial, None]:
+    """Products and the products inside them."""
+    found: dict[Monomial, None] = {}
+    for monomial in products:
+        found[monomial] = None
+        for width in range(2, len(monomial) if len(monomial) <= _DEEPEST else 2):
+            found.update(dict.fromkeys(combinations(monomial, width)))
+    return found
 
 
 def _summed(parts: Iterable[Polynomial]) -> Polynomial:
