@@ -15,7 +15,7 @@ expression, on both sides; so equal words follow by induction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import (
@@ -53,6 +53,7 @@ from cachet_verify.core.index import (
 from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Program, Value, Word
 from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements, issue
 from cachet_verify.kernel.obligation import Obligation
+from cachet_verify.kernel.scope import bound_names
 
 RULE = "dataflow"
 MEANING, PROGRAM = "S.", "T."
@@ -260,6 +261,7 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     cannot model.
     """
     check_requirements(RULE, meaning, program)
+    _check_names(meaning, program)
     scratch = frozenset(param.name for param in program.params if param.scratch)
     left = Side(tagged(lower(meaning), MEANING), proposal.meaning, scratch)
     right = Side(tagged(lower(program), PROGRAM), proposal.program, scratch)
@@ -269,6 +271,22 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     found.extend(_sources(left, premises))
     found.extend(_sources(right, premises))
     return issue(RULE, Same(meaning, program), dict.fromkeys(found))
+
+
+def _check_names(*programs: Program) -> None:
+    """Names are in order on each side, and none reads like a counter of a side or of another write."""
+    for program in programs:
+        for name in bound_names(RULE, program):
+            if name.startswith((MEANING, PROGRAM, _OTHER)):
+                raise RuleError(RULE, f"{name} is a name of this rule's own", name)
+
+
+def check_scope(families: Families, names: Iterable[str], terms: Iterable[Formula | Index]) -> None:
+    """A proposal speaks of what it is about alone: a name from elsewhere would be taken for that."""
+    known = frozenset(families.program.sizes).union(names)
+    for term in terms:
+        for name in sorted(variables(term) - known):
+            raise RuleError(RULE, f"the proposal mentions {name}, which is not in scope there", term)
 
 
 class _Comparison:
@@ -306,6 +324,8 @@ class _Comparison:
         for (ours, theirs), formula in self.relation.items():
             first = node_value(self.left.families, ours)
             second = node_value(self.right.families, theirs)
+            counters = (*self.left.families.named(ours[0]).names(), *self.right.families.named(theirs[0]).names())
+            check_scope(self.right.families, counters, (formula,))
             held = (
                 *self.premises,
                 *_exists(self.left.families, ours),
@@ -402,6 +422,8 @@ def check_pieces(families: Families, reader: Reader, pieces: Pieces, is_last: bo
 
     Without `is_last` other writes may come between: then each source is some earlier write of the cell.
     """
+    names = reader.family.names() if reader.family is not None else frozenset().union(*map(variables, reader.cell))
+    check_scope(families, names, (part for piece in pieces for part in (piece.guard, *(term for _, term in piece.at))))
     writers = families.writers(reader.buffer)
     covered = disj(piece.guard for piece in pieces)
     if covered != TRUE:

@@ -15,7 +15,7 @@ from cachet_verify.core.family import Families, Family, accesses
 from cachet_verify.core.index import FALSE, TRUE, ZERO, Formula, Var, conjuncts, le, lt, neg, substitute_formula
 from cachet_verify.core.ir import Program
 from cachet_verify.kernel.claim import Goal, Initialised, RuleError, issue
-from cachet_verify.kernel.dataflow import Flow, Pieces, Reader, Source, cell_names, check_pieces
+from cachet_verify.kernel.dataflow import Flow, Pieces, Reader, Source, cell_names, check_pieces, check_scope
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.scope import lowered
 
@@ -30,6 +30,8 @@ def initialised(program: Program, flow: Flow, live: Mapping[str, Formula] | None
     """
     families = lowered(RULE, program)
     alive = live or {}
+    for name, condition in alive.items():
+        check_scope(families, families.named(name).names(), (condition,))
     found: list[Obligation] = []
     reached: dict[str, Family] = {}
     for reader, pieces in _ends(program, families, flow):
