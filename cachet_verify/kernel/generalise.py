@@ -10,7 +10,7 @@ variables holds for those. A model of it says nothing about the original.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations, permutations
+from itertools import permutations
 
 from cachet_verify.core.index import (
     ONE,
@@ -46,8 +46,6 @@ from cachet_verify.core.index import (
 )
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Undecided, Verdict
 
-_DEEPEST = 4
-"""The degree of a product up to which the products inside it count as blocks of their own."""
 _MOST_LEMMAS = 3000
 """Instances beyond this many are left out, whole blocks at a time: fewer premises prove less, never more."""
 
@@ -123,12 +121,17 @@ class _Naming:
         self.products: dict[Monomial, None] = {}
         self.quotients: dict[tuple[Index, Index], str] = {}
         self.negated: dict[str, None] = {}
+        self.factors: dict[Index, tuple[Polynomial, dict[Index, Polynomial]]] = {}
+        self.above: dict[Index, Polynomial] = {}
 
     def formula(self, formula: Formula) -> Formula:
         if isinstance(formula, Truth):
             return formula
         if isinstance(formula, Compare):
-            return compare(formula.relation, self.term(formula.left), self.term(formula.right))
+            left, right = self.polynomial(formula.left), self.polynomial(formula.right)
+            if formula.relation in ("<", "<="):
+                self.above.setdefault(self.linear(left), right)
+            return compare(formula.relation, self.linear(left), self.linear(right))
         if isinstance(formula, Not):
             return neg(self.formula(formula.body))
         if isinstance(formula, And):
@@ -158,18 +161,40 @@ class _Naming:
         if isinstance(term, Sum):
             return _summed(self.polynomial(part) for part in term.terms)
         if isinstance(term, Product):
-            return _multiplied(self.polynomial(term.left), self.polynomial(term.right))
+            return self.product([self.polynomial(factor) for factor in _flat(term)])
         if isinstance(term, Div):
             return {(self.quotient(term.left, term.right),): 1}
         if isinstance(term, Mod):
             quotient: Polynomial = {(self.quotient(term.left, term.right),): 1}
             taken = _multiplied(quotient, self.polynomial(term.right))
-            return _summed((self.polynomial(term.left), {monomial: -weight for monomial, weight in taken.items()}))
-        left, right = self.term(term.left), self.term(term.right)
-        made = minimum(left, right) if isinstance(term, Min) else maximum(left, right)
+            rest = _summed((self.polynomial(term.left), {monomial: -weight for monomial, weight in taken.items()}))
+            self.above.setdefault(self.linear(rest), self.polynomial(term.right))
+            return rest
+        one, other = self.term(term.left), self.term(term.right)
+        made = minimum(one, other) if isinstance(term, Min) else maximum(one, other)
         if isinstance(made, Const):
             return {(): made.value} if made.value else {}
         return {(self.named(made, ("least" if isinstance(term, Min) else "most")),): 1}
+
+    def product(self, factors: list[Polynomial]) -> Polynomial:
+        """A product, with every run of its factors noted as a block of what stands right before or after it."""
+        runs: dict[tuple[int, int], Polynomial] = {}
+        for start in range(len(factors)):
+            total: Polynomial = {(): 1}
+            for end in range(start, len(factors)):
+                total = runs[start, end + 1] = _multiplied(total, factors[end])
+        for start, middle in runs:
+            for end in range(middle + 1, len(factors) + 1):
+                self.factor(runs[start, middle], runs[middle, end])
+                self.factor(runs[middle, end], runs[start, middle])
+        return runs[0, len(factors)]
+
+    def factor(self, cofactor: Polynomial, block: Polynomial) -> None:
+        """Note that a product was written as a cofactor of a block, neither of them a number."""
+        if set(cofactor) <= {()} or set(block) <= {()}:
+            return
+        _, cofactors = self.factors.setdefault(self.linear(block), (block, {}))
+        cofactors[self.linear(cofactor)] = cofactor
 
     def named(self, made: Index, word: str) -> str:
         """A variable that equals a linear term."""
@@ -190,6 +215,7 @@ class _Naming:
             self.definitions.append(eq(Var(name), div(dividend, divisor)))
             self.negated[name] = None
             return name
+        self.factor({(name,): 1}, self.polynomial(right))
         whole = self.linear(_multiplied({(name,): 1}, self.polynomial(right)))
         bounds = conj((le(whole, dividend), lt(dividend, add(whole, divisor))))
         self.definitions.append(implies(lt(ZERO, divisor), bounds))
@@ -197,49 +223,65 @@ class _Naming:
         return name
 
     def lemmas(self) -> list[Formula]:
-        """Instances of the lemmas, for every two cofactors of one block: a variable, or a product itself."""
-        cofactors: dict[Monomial, dict[Monomial, None]] = {}
-        for monomial in _with_parts(self.products):
-            for width in range(1, len(monomial) if len(monomial) <= _DEEPEST else 2):
-                for places in combinations(range(len(monomial)), width):
-                    block = tuple(monomial[place] for place in places)
-                    rest = tuple(name for place, name in enumerate(monomial) if place not in places)
-                    cofactors.setdefault(block, {})[rest] = None
+        """Instances of the lemmas: of variables, for every two cofactors, and of blocks as they are written."""
         found: list[Formula] = []
-        for block, others in sorted(cofactors.items()):
+        for block, terms in (*self.variable_blocks(), *self.written_blocks()):
             if len(found) > _MOST_LEMMAS:
                 break
+            found.extend(self.instance(block, low, high) for low, high in permutations(terms, 2))
+        return list(dict.fromkeys(found))
+
+    def written_blocks(self) -> list[tuple[Polynomial, list[Polynomial]]]:
+        """Blocks that are no variable, with the cofactors they are written with and what those stay below."""
+        found = []
+        for block, cofactors in self.factors.values():
+            is_variable = len(block) == 1 and all(len(monomial) == 1 for monomial in block)
+            if is_variable and all(len(cofactor) == 1 for cofactor in cofactors.values()):
+                continue
+            terms: dict[Index, Polynomial] = {ZERO: {}}
+            for term, cofactor in cofactors.items():
+                terms[term] = cofactor
+                if term in self.above:
+                    terms[self.linear(self.above[term])] = self.above[term]
+            found.append((block, list(terms.values())))
+        return found
+
+    def variable_blocks(self) -> list[tuple[Polynomial, list[Polynomial]]]:
+        """Each variable of a product, with all it is multiplied by, and the numbers next to 0."""
+        cofactors: dict[str, dict[Monomial, None]] = {}
+        for monomial in self.products:
+            for place, name in enumerate(monomial):
+                cofactors.setdefault(name, {})[monomial[:place] + monomial[place + 1 :]] = None
+        found = []
+        for block, others in sorted(cofactors.items()):
             terms: list[Polynomial] = [{}, {(): -1}, {(): 1}]
             for monomial in others:
                 terms.append({monomial: 1})
                 if len(monomial) == 1 and monomial[0] in self.negated:
                     terms.append({monomial: -1})
-            found.extend(self.instance(block, low, high) for low, high in permutations(terms, 2))
+            size: Polynomial = {(block,): 1}
+            found.append((size, terms))
         return found
 
-    def instance(self, block: Monomial, low: Polynomial, high: Polynomial) -> Formula:
-        size: Polynomial = {block: 1}
-        low_whole, high_whole = _multiplied(low, size), _multiplied(high, size)
+    def instance(self, block: Polynomial, low: Polynomial, high: Polynomial) -> Formula:
+        low_whole, high_whole = _multiplied(low, block), _multiplied(high, block)
         small, large = self.linear(low), self.linear(high)
         return implies(
-            le(ZERO, self.linear(size)),
+            le(ZERO, self.linear(block)),
             conj(
                 (
-                    implies(lt(small, large), le(self.linear(_summed((low_whole, size))), self.linear(high_whole))),
+                    implies(lt(small, large), le(self.linear(_summed((low_whole, block))), self.linear(high_whole))),
                     implies(le(small, large), le(self.linear(low_whole), self.linear(high_whole))),
                 )
             ),
         )
 
 
-def _with_parts(products: Iterable[Monomial]) -> dict[Monomial, None]:
-    """Products and the products inside them."""
-    found: dict[Monomial, None] = {}
-    for monomial in products:
-        found[monomial] = None
-        for width in range(2, len(monomial) if len(monomial) <= _DEEPEST else 2):
-            found.update(dict.fromkeys(combinations(monomial, width)))
-    return found
+def _flat(term: Index) -> list[Index]:
+    """The factors of a product, in the order written."""
+    if isinstance(term, Product):
+        return [*_flat(term.left), *_flat(term.right)]
+    return [term]
 
 
 def _summed(parts: Iterable[Polynomial]) -> Polynomial:
