@@ -252,10 +252,14 @@ Stmt = Store | Declare | For | Grid | If | Lease | View | Inlined | Print | Bloc
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a parameter's cells lie in memory: the declared map, applied to its arguments."""
+    """How a parameter's cells lie in memory: the declared map, applied to its arguments.
+
+    `source` is the file that declares it: another file may have another map of that name.
+    """
 
     name: str
     args: tuple[Index, ...] = ()
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import Const, Index, Var, eq, mul, substitute, substitute_formula
+from cachet_verify.core.index import ZERO, Const, Index, Var, eq, le, mul, substitute, substitute_formula
 from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, Program, Stmt, Value
 from cachet_verify.core.spell import spell, spell_formula
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
@@ -19,7 +19,7 @@ from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, PoisonEntity, Scope, SideCondition, ValueType
-from cachet_verify.elaborate.term import elaborate_index, is_index_expression, same_term
+from cachet_verify.elaborate.term import elaborate_index, is_index_expression, is_natural, same_term
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -161,7 +161,11 @@ def _match(call: _Call, arguments: Sequence[Argument], given: Sequence[ast.Expr]
         for wanted, actual in zip(argument.shape, entity.shape, strict=True):
             if isinstance(wanted, Var):
                 call.sizes.setdefault(wanted.name, actual)
+    for size in dict.fromkeys(call.sizes.values()):
+        if not is_natural(size, call.scope):
+            call.needs.append(SideCondition(call.scope.facts, le(ZERO, size), f"`{spell(size)}` is at least 0", call.expr.span))
     for argument, entity, expr in buffers:
+        _match_layout(call, argument, entity, expr)
         _match_shape(call, argument, entity, expr)
 
 
@@ -195,15 +199,22 @@ def _buffer(call: _Call, argument: Argument, expr: ast.Expr) -> BufferEntity:
     if argument.mode in _WRITTEN and not entity.writable:
         message = f"`{call.name}` writes `{argument.name}`, and `{entity.name}` is read only here"
         raise problems.stop("elaborate.call.mode", message, expr.span, f"declare `{entity.name}` as `mut`")
-    _match_layout(call, argument, entity, expr)
     return entity
 
 
 def _match_layout(call: _Call, argument: Argument, entity: BufferEntity, expr: ast.Expr) -> None:
-    wanted = argument.layout
-    if wanted != entity.layout:
-        message = f"`{call.name}` wants `{argument.name}` {layout_text(wanted)}, and `{entity.name}` is {layout_text(entity.layout)}"
+    """The same layout, of the same file, with the same numbers once the callee's sizes are the caller's."""
+    declared, actual = argument.layout, entity.layout
+    wanted = None if declared is None else replace(declared, args=tuple(substitute(arg, call.sizes) for arg in declared.args))
+    if wanted == actual:
+        return
+    if wanted is None or actual is None or replace(wanted, args=actual.args) != actual:
+        other = ", of another file" if wanted is not None and actual is not None and wanted.name == actual.name else ""
+        message = f"`{call.name}` wants `{argument.name}` {layout_text(wanted)}, and `{entity.name}` is {layout_text(actual)}{other}"
         raise call.body.context.stop("elaborate.call.layout", message, expr.span, "copy it into a buffer of the other layout")
+    for expected, given in zip(wanted.args, actual.args, strict=True):
+        text = f"`{spell(given)}`, a number of the layout of `{entity.name}`, is `{spell(expected)}`"
+        call.needs.append(SideCondition(call.scope.facts, eq(given, expected), text, expr.span))
 
 
 def layout_text(layout: Layout | None) -> str:

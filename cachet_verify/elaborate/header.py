@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from cachet_verify.core.index import ZERO, Index, Var, le
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, conjuncts, le
 from cachet_verify.core.ir import Kept, Layout, Param, Require
+from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.problem import StopError, Unsupported
-from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope
+from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, SideCondition
 from cachet_verify.elaborate.term import check_natural, elaborate_condition, elaborate_index
 from cachet_verify.elaborate.value import Values
 from cachet_verify.source import Span
@@ -57,6 +58,7 @@ def elaborate_header(
 ) -> Header:
     """The header. `start` and `known_sizes` are given where it continues another one, as a schedule's does."""
     builder = _Builder(context, Values(context), start or Scope(), list(known_sizes))
+    first = len(context.conditions)
     bound = tuple(_bind_generic(builder, generic) for generic in generics)
     _collect_sizes(builder, params, result, len(known_sizes))
     outputs = _produced(context, contract)
@@ -66,7 +68,9 @@ def elaborate_header(
         _guarded(builder, ast.Param(result.name, "out", result.storage, span=result.span), "out", outputs)
     for name, span in outputs.items():
         context.problems.report("elaborate.contract", f"`{name}` is no parameter, so it cannot be produced", span, "name a `mut` parameter")
+    last = len(context.conditions)
     requires = _requires(builder, contract)
+    context.conditions[first:last] = [_given(condition, requires) for condition in context.conditions[first:last]]
     scratch = _scratch(builder, contract)
     for place, made in enumerate(builder.params):
         if made.name in scratch:
@@ -217,7 +221,11 @@ def elaborate_layout(storage: ast.Storage, rank: int, scope: Scope, context: Con
     if len(args) != len(layout.params) or rank != len(layout.dims):
         message = f"`{head.name}` takes {len(layout.params)} numbers and lays out {len(layout.dims)} dimensions"
         raise context.stop("elaborate.layout", message, expr.span)
-    return Layout(head.name, tuple(elaborate_index(arg, scope, context) for arg in args))
+    numbers = tuple(elaborate_index(arg, scope, context) for arg in args)
+    for term, arg in zip(numbers, args, strict=True):
+        if not isinstance(term, Const) or term.value < 1:
+            context.require(scope, le(ONE, term), f"`{spell(term)}`, a number of the layout `{head.name}`, is at least 1", arg.span)
+    return Layout(head.name, numbers, entry.path)
 
 
 def check_level(level: str | None, span: Span | None, context: Context) -> None:
@@ -253,6 +261,11 @@ def _requires(builder: _Builder, contract: ast.Contract) -> tuple[Require, ...]:
         found.append(Require(condition, "written"))
         builder.scope = builder.scope.assume(condition)
     return tuple(found)
+
+
+def _given(condition: SideCondition, requires: Sequence[Require]) -> SideCondition:
+    """What the parameters need, where what is required holds: it is written behind them."""
+    return replace(condition, premises=(*condition.premises, *(part for need in requires for part in conjuncts(need.condition))))
 
 
 def _scratch(builder: _Builder, contract: ast.Contract) -> set[str]:

@@ -32,8 +32,9 @@ class Module:
 
     `programs` are its contractions and functions over buffers. `step_fns`, `schedule_fns`,
     `constants` and `layouts` hold every visible one, by name (of a step every definition, the
-    file's own last); `imported` holds the programs of other files that the file's own rest on, by
-    the path of their file and their name; the others hold only the file's own.
+    file's own last; of layouts those of all files, by path and name, besides). `imported` holds
+    the programs of other files that the file's own rest on, by path and name. The others hold
+    only the file's own.
     """
 
     path: str
@@ -184,17 +185,19 @@ class _ModuleBuilder:
         return found
 
     def layouts(self) -> dict[str, LayoutItem]:
-        """The visible layouts."""
+        """The layouts of all files behind the path of their file, and the visible ones by their name alone too."""
         found: dict[str, LayoutItem] = {}
-        for name, entry in self.unit.table.items():
-            if isinstance(entry.declaration, ast.Layout):
+        for path, unit in self.world.units.items():
+            for decl in unit.declared(ast.Layout):
                 try:
-                    found[name] = build_layout(self.unit.file(entry.path), entry.declaration)
+                    found[qualified(path, decl.name)] = build_layout(unit, decl)
                 except StopError:
                     continue
                 except UnsupportedError as error:
-                    self.note(name, "layout", entry.declaration, error.unsupported)
-        return found
+                    if unit is self.unit:
+                        self.note(decl.name, "layout", decl, error.unsupported)
+        visible = {name: qualified(entry.path, name) for name, entry in self.unit.table.items()}
+        return found | {name: found[key] for name, key in visible.items() if key in found}
 
     def proofs(self) -> tuple[ProofItem, ...]:
         """The file's proofs."""

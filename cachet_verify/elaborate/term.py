@@ -10,9 +10,11 @@ from collections.abc import Sequence
 
 from cachet_verify.core.index import (
     ZERO,
+    Compare,
     Const,
     Formula,
     Index,
+    Max,
     Product,
     Sum,
     Truth,
@@ -69,9 +71,35 @@ def elaborate_index(expr: ast.Expr, scope: Scope, context: Context) -> Index:
 
 
 def check_natural(term: Index, expr: ast.Expr, scope: Scope, context: Context) -> None:
-    """Note that a difference used as a `Nat` must not be negative."""
-    if any(isinstance(part, ast.Binary) and part.operator == "-" for part in _arithmetic(expr)) or (isinstance(term, Const) and term.value < 0):
+    """Note that what is used as a `Nat` must not be negative: a difference, or anything that is no natural by its form."""
+    is_difference = any(isinstance(part, ast.Binary) and part.operator == "-" for part in _arithmetic(expr))
+    if is_difference or not is_natural(term, scope):
         context.require(scope, le(ZERO, term), f"`{spell(term)}` is at least 0", expr.span)
+
+
+def is_natural(term: Index, scope: Scope, passed: frozenset[str] = frozenset()) -> bool:
+    """Whether a term is at least 0 by its form, given what its variables are known to be; False may still be at least 0.
+
+    `passed` are variables that the question is about already.
+    """
+    if isinstance(term, Const):
+        return term.value >= 0
+    if isinstance(term, Var):
+        inner = passed | {term.name}
+        return term.name not in passed and any(_bounds_below(fact, term, scope, inner) for fact in scope.facts)
+    if isinstance(term, Sum):
+        return all(is_natural(part, scope, passed) for part in term.terms)
+    left, right = is_natural(term.left, scope, passed), is_natural(term.right, scope, passed)
+    return left or right if isinstance(term, Max) else left and right
+
+
+def _bounds_below(fact: Formula, name: Var, scope: Scope, passed: frozenset[str]) -> bool:
+    """Whether a fact puts a natural below a variable, or says that the variable is one."""
+    if not isinstance(fact, Compare) or fact.relation == "!=":
+        return False
+    if fact.relation == "==" and fact.left == name:
+        return is_natural(fact.right, scope, passed)
+    return fact.right == name and is_natural(fact.left, scope, passed)
 
 
 def _arithmetic(expr: ast.Expr) -> Sequence[ast.Expr]:

@@ -121,7 +121,7 @@ def _needed(module: Module, schedule: ScheduleItem, family: FamilyItem | None) -
     if family is not None:
         programs = {name: _under(item, family) for name, item in programs.items()}
         found = _given(found, family)
-    return conditions(found, "", "program.side-condition") + borrowed(schedule.rests_on, programs)
+    return conditions(found, "", "program.side-condition") + borrowed(schedule.rests_on, programs, module.layouts)
 
 
 def _under(item: ProgramItem, family: FamilyItem) -> ProgramItem:

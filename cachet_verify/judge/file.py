@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError
-from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, ProgramItem, RelateItem, ScheduleItem
+from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
@@ -107,7 +107,7 @@ def plans_of(opened: Opened, routes: str, only: tuple[str, ...] = ()) -> Iterato
     for name, kind, span, build in _builders(opened, routes):
         if not only or name in wanted:
             try:
-                yield _with_borrowed(build(), opened.module.imported)
+                yield _with_borrowed(build(), opened.module)
             except CachetError:
                 raise
             except Exception as error:  # noqa: BLE001 - a fault in one item must not take the others along
@@ -121,11 +121,11 @@ def _rests(module: Module) -> dict[str, tuple[str, ...]]:
     return found | {item.name: item.rests_on for item in module.proofs if isinstance(item, RelateItem)}
 
 
-def _with_borrowed(plan: Plan, imported: Mapping[str, ProgramItem]) -> Plan:
+def _with_borrowed(plan: Plan, module: Module) -> Plan:
     """A plan with all that is asked of the programs of other files that it rests on: nobody else asks it."""
-    more = borrowed(plan.rests_on, imported)
+    more = borrowed(plan.rests_on, module.imported, module.layouts)
     asked = tuple(replace(part, span=plan.span) for part in more.asked)
-    own = tuple(name for name in plan.rests_on if name not in imported)
+    own = tuple(name for name in plan.rests_on if name not in module.imported)
     return replace(plan, asked=(*plan.asked, *asked), missing=(*plan.missing, *more.missing), rests_on=own)
 
 
@@ -139,7 +139,8 @@ def _builders(opened: Opened, routes: str) -> Iterator[_Builder]:
     for schedule in module.schedules.values():
         yield schedule.name, "schedule", schedule.span, partial(_schedule, opened, schedule, routes)
     for name in module.own_layouts:
-        yield name, "layout", module.layouts[name].span, partial(plan_layout, module.layouts[name])
+        if name in module.layouts:
+            yield name, "layout", module.layouts[name].span, partial(plan_layout, module.layouts[name])
     for proof in module.proofs:
         yield proof.name, "proof", proof.span, partial(_proof, opened, proof, routes)
     for law in module.laws:

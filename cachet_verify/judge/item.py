@@ -22,6 +22,7 @@ from cachet_verify.elaborate.item import (
 )
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
+from cachet_verify.elaborate.world import qualified
 from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed, written_first
 from cachet_verify.kernel.claim import entails
@@ -44,7 +45,7 @@ def conditions(found: Iterable[SideCondition], heading: str, code: str) -> Quest
     return Questions(tuple(asked))
 
 
-def borrowed(names: Iterable[str], programs: Mapping[str, ProgramItem]) -> Questions:
+def borrowed(names: Iterable[str], programs: Mapping[str, ProgramItem], layouts: Mapping[str, LayoutItem]) -> Questions:
     """All that is asked of the programs behind some names, and behind those, as far as `programs` holds them.
 
     They are of other files, or of this one at other values of its constants: no plan of their own asks it.
@@ -52,7 +53,7 @@ def borrowed(names: Iterable[str], programs: Mapping[str, ProgramItem]) -> Quest
     asked = Questions()
     for name in reached(names, {name: item.rests_on for name, item in programs.items()}):
         if name in programs:
-            asked += _asked_of(name, programs[name])
+            asked += _asked_of(name, programs[name], layouts)
     return asked
 
 
@@ -68,12 +69,13 @@ def reached(names: Iterable[str], rests: Mapping[str, tuple[str, ...]]) -> tuple
     return tuple(found)
 
 
-def _asked_of(name: str, item: ProgramItem) -> Questions:
+def _asked_of(name: str, item: ProgramItem, layouts: Mapping[str, LayoutItem]) -> Questions:
     program = item.program
     if item.unsupported or program is None or any(site.overlaps for site in item.calls):
         return Questions((), (Missing("side", f"rests on {name}, which is not proved"),))
     silent = without_prints(program) if item.is_host else program
     found = conditions(item.conditions, "", "program.side-condition") + calls(item.calls) + formed(silent, item.span)
+    found += layouts_of(program, layouts)
     if item.kind == "fn":
         found += written_first(silent, item.span)
     heading = f"what {name} needs: "
@@ -154,8 +156,9 @@ def _overlaps(found: Iterable[CallSite]) -> Iterator[Refusal]:
 def layouts_of(program: Program, layouts: Mapping[str, LayoutItem]) -> Questions:
     """The proofs of the layouts that a program's parameters are declared in."""
     asked = Questions()
-    for name in dict.fromkeys(param.layout.name for param in program.params if param.layout is not None):
-        layout = layouts.get(name)
+    used = [param.layout for param in program.params if param.layout is not None]
+    for name, source in dict.fromkeys((layout.name, layout.source) for layout in used):
+        layout = layouts.get(qualified(source, name) if source else name)
         if layout is None:
             asked += Questions((), (Missing("side", f"not-supported: the layout {name}"),))
         else:
