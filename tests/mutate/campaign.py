@@ -21,7 +21,7 @@ from tests.mutate.case import Case, streams
 from tests.mutate.judge import Judge, Outcome
 from tests.mutate.oracle import Oracle
 
-WEIGHTS = {"nest": 2, "schedule": 2, "step": 3, "rule": 3, "random": 4}
+WEIGHTS = {"nest": 2, "step": 2, "rule": 3, "random": 25}
 """How many cases of a stream are drawn in each turn, by the first word of its name."""
 
 

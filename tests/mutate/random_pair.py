@@ -2,7 +2,7 @@
 
 Takes a seed; gives pairs without end. Programs have one to three nests over buffers of the caller,
 index maps with division and remainder, guards, blocks, locals and folds; a rewrite is one or two
-edits, wrong ones among them. Must not judge.
+of a kind that optimisers make, or edits, wrong ones among them. Must not judge.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from random import Random
 
 from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, add, conj, div, eq, le, lt, minimum, mod, mul, ne, sub
-from cachet_verify.core.ir import Block, Blocks, Choose, Declare, Fold, For, If, Load, OfIndex, Op, Param, Program, Range, Stmt, Store, Value, Word
+from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, If, Load, OfIndex, Op, Param, Program, Range, Stmt, Store, Value, Word
 from tests.mutate.nest_edit import nest_mutants
+from tests.mutate.rewrite import rewrites
 
 _ZERO = Word("f32", 0x80000000)
 _SIZES = ("M", "N")
@@ -58,7 +59,7 @@ class _Writer:
             loops.reverse()
         return For(loops[0][0], loops[0][1], Block((For(loops[1][0], loops[1][1], Block(inside)),)))
 
-    def loop(self, counter: str, high: Index) -> tuple[Range | Blocks, Index]:
+    def loop(self, counter: str, high: Index) -> tuple[Range, Index]:
         """A loop over all of a size, and the index it gives."""
         if self.chance.random() < 0.2:
             return Range(ONE, add(high, ONE)), sub(Var(counter), ONE)
@@ -128,29 +129,20 @@ class _Writer:
 
 
 def pairs(seed: int) -> Iterator[tuple[str, Program, Program]]:
-    """Pairs without end: a program, and the same, one edit of it, two edits of it, or a legal-looking rewrite."""
+    """Pairs without end: a program, and rewrites of it, edits of it, and edits of a rewrite."""
     chance = Random(f"{seed} pairs")
     while True:
         meaning = _Writer(chance).program()
-        found = list(nest_mutants(meaning))
-        chance.shuffle(found)
-        blocked = [(f"blocked by {size}", _blocked(meaning, size)) for size in (2, 3)]
-        for label, program in (*blocked, *found[:6]):
+        rewritten = list(rewrites(meaning))
+        for label, program in chance.sample(rewritten, min(5, len(rewritten))):
             yield label, meaning, program
-        first = found[0][1]
-        again = list(nest_mutants(first))
-        for label, program in chance.sample(again, min(2, len(again))):
-            yield f"{found[0][0]}, then {label}", meaning, program
+            for more, again in _drawn(list(rewrites(program)), chance, 1):
+                yield f"{label}, then {more}", meaning, again
+            for more, again in _drawn(list(nest_mutants(program)), chance, 1):
+                yield f"{label}, then {more}", meaning, again
+        for label, program in _drawn(list(nest_mutants(meaning)), chance, 3):
+            yield label, meaning, program
 
 
-def _blocked(program: Program, size: int) -> Program:
-    """The program with its first loop over a range from zero cut into blocks."""
-    first, *rest = program.body.body
-    if not isinstance(first, For) or not isinstance(first.domain, Range) or first.domain.low != ZERO:
-        return program
-    outer = f"g{first.counter}"
-    inside = For(first.counter, Range(Var(f"{outer}.lo"), add(Var(f"{outer}.lo"), Var(f"{outer}.len"))), first.body)
-    cut = For(outer, Blocks(ZERO, first.domain.high, Const(size)), Block((inside,)))
-    return Program(program.name, program.sizes, program.params, Block((cut, *rest)), (), ())
-
-
+def _drawn(found: list[tuple[str, Program]], chance: Random, most: int) -> list[tuple[str, Program]]:
+    return chance.sample(found, min(most, len(found)))
