@@ -54,7 +54,7 @@ def _term(term: Index) -> str:
         return f"({left}*{right})"
     if isinstance(term, (Div, Mod)):
         sign = "//" if isinstance(term, Div) else "%"
-        return f"({left}{sign}{right})" if isinstance(term.right, Const) else f"({left}{sign}({right} or {_LONGEST}))"
+        return f"({left}{sign}{right})" if isinstance(term.right, Const) and term.right.value != 0 else f"({left}{sign}({right} or {_LONGEST}))"
     return f"{'min' if isinstance(term, Min) else 'max'}({left},{right})"
 
 
