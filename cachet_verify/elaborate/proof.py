@@ -166,10 +166,10 @@ def match_parameters(program: Program, meaning: Program, decl: ast.Proof, contex
 
 
 def _pairs(program: Program, meaning: Program, decl: ast.Proof, context: Context) -> list[tuple[Param, Param]]:
-    ours = {param.name: param for param in program.params}
-    by_name = all(param.name in ours for param in meaning.params)
-    partners = [ours[param.name] for param in meaning.params] if by_name else list(program.params[: len(meaning.params)])
     problems = context.problems
+    if all(param.mode == "reads" or param.scratch for param in meaning.params):
+        raise problems.stop("elaborate.proof", f"`{meaning.name}` leaves nothing to compare: it writes scratch alone", decl.span)
+    partners = _partners(program, meaning)
     if len(partners) != len(meaning.params):
         raise problems.stop("elaborate.proof", f"`{meaning.name}` has more parameters than `{program.name}`", decl.span)
     for param in program.params:
@@ -186,6 +186,15 @@ def _pairs(program: Program, meaning: Program, decl: ast.Proof, context: Context
             "elaborate.proof", "both sides must have the same parameters such as `S`, or none", decl.span, "bind them: `relate f to g @(S = …)`"
         )
     return list(zip(meaning.params, partners, strict=True))
+
+
+def _partners(program: Program, meaning: Program) -> list[Param]:
+    """A parameter of `program` for each of `meaning`, as far as there are any: of its name, else the next whose name nobody has."""
+    ours = {param.name: param for param in program.params}
+    named = {param.name for param in meaning.params}
+    others = iter([param for param in program.params if param.name not in named])
+    found = (ours[param.name] if param.name in ours else next(others, None) for param in meaning.params)
+    return [param for param in found if param is not None]
 
 
 def _shapes(theirs: Param, ours: Param, sizes: dict[str, Index], decl: ast.Proof) -> list[SideCondition]:

@@ -226,7 +226,9 @@ def _vacuity(plan: Plan, is_vacuous: bool) -> tuple[record.Refusal | None, str]:
 
 
 def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]:
-    """The kernel's claims: one for each goal, the steps chained, and what they come to together."""
+    """The kernel's claims: one for each goal, the steps chained, and what they come to together, for each part of a plan."""
+    if plan.parts:
+        return tuple(claim for part in plan.parts for claim in _discharge(part, verdicts))
     claims = {id(asked): discharge(asked.goal, verdicts) for asked in plan.asked}
     made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side")]
     if plan.meaning is None or plan.program is None:

@@ -59,6 +59,7 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
         missing=questions.missing,
         requires=_all_of(made.requires for made in plans),
         premises=_all_of(made.premises for made in plans),
+        parts=tuple(plans),
     )
 
 

@@ -60,6 +60,7 @@ class Plan:
     """One item: its goals in the order in which failures are reported, and what a proof of them says.
 
     `meaning` and `program` are what a counterexample is replayed on. `of` is what the claim names.
+    `parts` are the plans that it comes to together, of a family's members: each is concluded for itself.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Plan:
     assumes: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     admitted: tuple[TrustedEntry, ...] = field(default=())
+    parts: tuple[Plan, ...] = ()
 
     def obligations(self) -> Iterator[tuple[Asked, Obligation]]:
         """Every obligation with the goal it belongs to."""

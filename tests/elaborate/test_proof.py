@@ -116,3 +116,23 @@ def test_an_admission_keeps_its_reason() -> None:
     (item,) = module('proof p = admit "measured on the bench"\n').proofs
     assert isinstance(item, AdmitItem)
     assert item.reason == "measured on the bench"
+
+
+DIFFERENCE = """
+fn {name} (reads {x}: [f32; N]) (reads {y}: [f32; N]) (mut {z}: [f32; N]) =
+  for i in 0 .. N do
+    store {z}[i] = (load p[i]) - (load q[i])
+"""
+
+
+def test_parameters_whose_names_agree_are_matched_by_name_though_others_are_not() -> None:
+    text = DIFFERENCE.format(name="f", x="p", y="q", z="c") + DIFFERENCE.format(name="g", x="q", y="p", z="d")
+    (item,) = module(f"{text}proof p = relate f to g\n").proofs
+    assert isinstance(item, RelateItem)
+    assert item.meaning is not None
+    assert [param.name for param in item.meaning.params] == ["q", "p", "c"]
+
+
+def test_a_meaning_that_writes_scratch_alone_is_compared_with_nothing() -> None:
+    text = "fn f (mut s: [f32; N])\nscratch s\n=\n  for i in 0 .. N do\n    store s[i] = 0.0\n"
+    assert ("elaborate.proof", 6) in faults(f"{text}proof p = relate f to f\n")
