@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cachet_verify.core.index import Const
-from cachet_verify.core.ir import Block, For, Grid, If, Inlined, Param, Print, Program, Stmt, Store
+from cachet_verify.core.ir import Block, For, Grid, If, Inlined, Op, Param, Print, Program, Stmt, Store
 from cachet_verify.elaborate.item import (
     AdmitItem,
     AssertItem,
@@ -119,7 +119,7 @@ def without_prints(program: Program) -> Program:
         nonlocal count
         if isinstance(stmt, Print):
             count += 1
-            return Store(name, (Const(count - 1),), stmt.value, span=stmt.span)
+            return Store(name, (Const(count - 1),), Op("print", "printed", (stmt.value,)), span=stmt.span)
         if isinstance(stmt, If):
             return replace(stmt, then=walk(stmt.then), orelse=walk(stmt.orelse))
         if isinstance(stmt, (For, Grid, Inlined)):

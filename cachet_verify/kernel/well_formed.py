@@ -60,6 +60,7 @@ from cachet_verify.kernel.claim import Goal, RuleError, WellFormed, issue
 from cachet_verify.kernel.conflict import WRITE, Touch, ask_no_races, touches
 from cachet_verify.kernel.scope import bound_names, lowered
 from cachet_verify.kernel.window import ask_windows
+from cachet_verify.kernel.word_type import check_types
 
 RULE = "well-formed"
 
@@ -74,6 +75,7 @@ def well_formed(program: Program) -> Goal:
     names = bound_names(RULE, program)
     blocks = block_terms(program)
     asked = Asked(families.premises())
+    check_types(RULE, families)
     for need in program.requires:
         _ask_divisors(asked, (need.condition,), families.premises())
     for member in families.members:
