@@ -269,7 +269,7 @@ class Statements(Values):
         found.append(CoreLease(alias, entity.name, statement.level, statement.mutable, statement.span))
         bound = BufferEntity(alias, entity.elem, entity.shape, entity.width, statement.mutable, entity.loaded, entity.root, entity.kind)
         if statement.mutable:
-            scope = scope.bind(statement.buffer.name, replace(entity, leased=statement.name))
+            scope = _lent(scope, entity.root, statement.name)
         return scope.bind(statement.name, bound)
 
     def view(self, statement: ast.View, scope: Scope, found: list[Stmt]) -> Scope:
@@ -306,6 +306,15 @@ class Statements(Values):
         if expr.function.name in operation.LATER:
             raise UnsupportedError(f"`{expr.function.name}`", expr.span)
         elaborate_call(self, expr, scope, found)
+
+
+def _lent(scope: Scope, root: str, lease: str) -> Scope:
+    """The scope in which no name of a buffer, of a part of it neither, is used while its `mut` lease lasts."""
+    names = {
+        name: replace(entity, leased=lease) if isinstance(entity, BufferEntity) and entity.root == root else entity
+        for name, entity in scope.names.items()
+    }
+    return replace(scope, names=names)
 
 
 def block_facts(block: BlockEntity, low: Index, high: Index, size: Index) -> tuple[Formula, ...]:

@@ -43,6 +43,8 @@ BODIES = [
     ("  let v: Vec f32 M = splat 0.0", "elaborate.vector.width", 2),
     ("  let x: f32 = load c[0 .. 8]", "elaborate.vector.slice", 2),
     ("  lease mut x = p at L2\n  store p[0, 0] = 0.0", "elaborate.lease.root", 3),
+    ("  view v[i] : [M] = c[M - 1 - i]\n  lease mut x = c at L2\n  store v[0] = 0.0", "elaborate.lease.root", 4),
+    ("  view v[i] : [M] = c[M - 1 - i]\n  lease mut x = v at L2\n  store c[0] = 0.0", "elaborate.lease.root", 4),
     ("  lease mut x = a at L2", "elaborate.call.mode", 2),
     ("  grid i in 0 .. M writes a[i, 0] do\n    store c[i] = 0.0", "elaborate.grid.window", 2),
     ("  load c[0]", "elaborate.statement", 2),
