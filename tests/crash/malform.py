@@ -123,7 +123,7 @@ def _checked(path: Path) -> Seen:
         Prover.start = start  # type: ignore[method-assign]
     spent = time.perf_counter() - began
     text = out.getvalue() + err.getvalue()
-    located = [line for line in text.splitlines() if re.match(r"\S.*:\d+:\d+: error\[[a-z_.]+\]: .", line)]
+    located = [line for line in text.splitlines() if re.match(r"\S.*:\d+:\d+: error\[[a-z_.-]+\]: .", line)]
     if "Traceback" in text:
         return Seen("fault", "a traceback", spent)
     if code != 2:

@@ -35,7 +35,7 @@ def main() -> int:
         if number % 50 == 0:
             sys.stdout.write(f"{number} run\n")
         sys.stdout.flush()
-    records = [record for log in (options.log, *options.logs) for record in logged(log)]
+    records = logged(*options.logs, options.log)
     sys.stdout.write(table(records))
     if options.write is not None:
         write_section(options.write, "mutants", table(records))

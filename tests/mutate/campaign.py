@@ -111,11 +111,11 @@ class Campaign:
 
 
 def run(seed: int, count: int, log: Path, only: str = "", part: tuple[int, int] = (0, 1)) -> Iterator[Record]:
-    """Run `count` cases, but for those that the log has; give each new record as it is written.
+    """Run `count` cases, but for those that the log has an answer for; give each new record as it is written.
 
     `part` is one of so many processes that share the cases out among them. Stops at a wrong acceptance.
     """
-    known = {record.key for record in logged(log)}
+    known = {record.key for record in logged(log) if record.kind not in ("error", "crashed")}
     log.parent.mkdir(parents=True, exist_ok=True)
     with Judge() as judge, tempfile.TemporaryDirectory() as folder, log.open("a", encoding="utf-8") as out:
         campaign = Campaign(judge, Path(folder))
@@ -130,15 +130,14 @@ def run(seed: int, count: int, log: Path, only: str = "", part: tuple[int, int] 
             yield record
 
 
-def logged(log: Path) -> list[Record]:
-    """The records of a log, one for each case."""
-    if not log.is_file():
-        return []
+def logged(*logs: Path) -> list[Record]:
+    """The records of logs, the last one of each case."""
     found: dict[str, Record] = {}
-    for line in log.read_text(encoding="utf-8").splitlines():
-        fields: Mapping[str, str] = json.loads(line)
-        record = Record(**fields)
-        found[record.key] = record
+    for log in logs:
+        for line in log.read_text(encoding="utf-8").splitlines() if log.is_file() else ():
+            fields: Mapping[str, str] = json.loads(line)
+            record = Record(**fields)
+            found[record.key] = record
     return list(found.values())
 
 

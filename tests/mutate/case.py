@@ -22,10 +22,11 @@ from tests.flow import nest
 from tests.mutate.nest_edit import nest_mutants
 from tests.mutate.random_pair import pairs
 from tests.mutate.rule_call import Call, call_mutants, recorded
-from tests.mutate.tree_edit import schedule_mutants, step_mutants
+from tests.mutate.tree_edit import function_mutants, schedule_mutants, step_mutants
 
 HERE = Path(__file__).parent
 BASE, STEPS = HERE / "base.cachet", HERE / "steps.cachet"
+ACCEPT = HERE.parents[1] / "proofs" / "accept"
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,48 @@ def streams() -> dict[str, Stream]:
     found["nest by hand: open blocks"] = _nest_stream("by hand: open blocks", nest.matmul(), nest.tower("KC", 4, 2, "NC"))
     for step in _library():
         found[f"step {_head(step)}"] = _step_stream(step)
+    for path, proof in _relations():
+        found[f"function {path.stem} {proof.name}"] = _function_stream(path, proof)
     found["random pairs"] = _random_stream
     for rule, calls in _calls().items():
         found[f"rule {rule}"] = _call_stream(rule, calls)
     return found
+
+
+@cache
+def _relations() -> tuple[tuple[Path, ast.Proof], ...]:
+    """The proofs of the corpus that compare two functions of their own file, each with its file."""
+    found: list[tuple[Path, ast.Proof]] = []
+    for path in sorted(ACCEPT.glob("*.cachet")):
+        own = parse_text(path.read_text(encoding="utf-8")).declarations
+        functions = {item.name for item in own if isinstance(item, ast.Fn) and item.body}
+        for item in own:
+            if isinstance(item, ast.Proof) and isinstance(item.body, ast.RelateProof) and _name(item.body.program) in functions:
+                if _name(item.body.meaning) and _name(item.body.program) != _name(item.body.meaning):
+                    found.append((path, item))
+    return tuple(found)
+
+
+def _function_stream(path: Path, proof: ast.Proof) -> Stream:
+    """Mutants of the function that a proof of the corpus is about; its meaning is left alone."""
+    body = proof.body
+    if not isinstance(body, ast.RelateProof):
+        raise TypeError(proof.name)
+    program, of = _name(body.program), _name(body.meaning)
+
+    def stream(seed: int) -> Iterator[Case]:
+        own = parse_text(path.read_text(encoding="utf-8")).declarations
+        meaning = open_file(path).program(of)
+        function = next(item for item in own if isinstance(item, ast.Fn) and item.name == program)
+        kept = [item for item in own if item != function and not isinstance(item, (ast.Comment, ast.Proof))]
+        before = [print_declaration(item) for item in kept]
+        mutants = list(function_mutants(function))
+        Random(f"{seed} {path.stem} {proof.name}").shuffle(mutants)
+        for label, mutant in mutants if meaning is not None else ():
+            text = "\n".join((*before, print_declaration(mutant), print_declaration(proof)))
+            yield Case(f"function {path.stem} {proof.name}", label, text, meaning, None, (proof.name,))
+
+    return stream
 
 
 @cache

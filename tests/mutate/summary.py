@@ -49,6 +49,7 @@ def _row(name: str, records: Sequence[Record]) -> str:
 _GROUPS = {
     "nest": "nests",
     "schedule": "schedules",
+    "function": "functions of the corpus",
     "step": "steps",
     "random": "random programs",
     "rule": "calls of kernel rules",

@@ -26,6 +26,11 @@ def step_mutants(step: ast.StepFn) -> Iterator[tuple[str, ast.StepFn]]:
     yield from _mutants(step, ["target", "relate", "source"])
 
 
+def function_mutants(function: ast.Fn) -> Iterator[tuple[str, ast.Fn]]:
+    """Mutants of a function's body."""
+    yield from _mutants(function, ["body"])
+
+
 def _mutants(root: Any, kept: list[str]) -> Iterator[tuple[str, Any]]:
     seen = {root}
     pool = _Pool(root)
@@ -66,8 +71,33 @@ class _Pool:
         nodes = list(parts(root))
         types = {"f32", "f64", getattr(getattr(root, "of", None), "name", "")}
         self.names = sorted(({node.name for node in nodes if isinstance(node, ast.Name)} | _bound(nodes)) - types)
+        self.memory = _memory(root)
+        self.indices = _indices(root)
         self.variables = sorted({node.name for node in nodes if isinstance(node, ast.PatternVar)})
         self.words = sorted({word for node in nodes if isinstance(node, ast.RecipeLine) for word in node.words})
+
+
+    def alike(self, node: Any) -> list[str]:
+        """What can stand for a name: in a function, names of the same sort; elsewhere any name."""
+        if isinstance(node, ast.PatternVar):
+            return self.variables
+        if not self.memory:
+            return self.names
+        return next((group for group in (self.memory, self.indices) if node.name in group), [])
+
+
+def _memory(root: Any) -> list[str]:
+    """The parameters and locals of a function."""
+    if not isinstance(root, ast.Fn):
+        return []
+    return sorted({item.name for item in parts(root) if isinstance(item, (ast.Param, ast.Let, ast.Var)) and isinstance(item.name, str)})
+
+
+def _indices(root: Any) -> list[str]:
+    """The loop indices and sizes of a function."""
+    loops = {item.index for item in parts(root) if isinstance(item, ast.For)}
+    shapes = [item for param in getattr(root, "params", ()) for item in parts(param)]
+    return sorted(loops | {item.name for item in shapes if isinstance(item, ast.Name) and item.name[:1].isupper()})
 
 
 def _bound(nodes: list[Any]) -> set[str]:
@@ -80,7 +110,7 @@ def _edits(node: Any, pool: _Pool) -> Iterator[Edit]:
         for label, value in (("plus one", node.value + 1), ("minus one", max(node.value - 1, 0)), ("doubled", 2 * node.value)):
             yield f"number {label}", replace(node, value=value)
     elif isinstance(node, (ast.Name, ast.PatternVar, ast.Factor)):
-        for other in pool.variables if isinstance(node, ast.PatternVar) else pool.names:
+        for other in pool.alike(node):
             yield f"name {other}", replace(node, name=other)
     elif isinstance(node, ast.RecipeLine):
         yield from _recipe_edits(node, pool)
