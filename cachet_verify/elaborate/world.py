@@ -18,6 +18,7 @@ from cachet_verify.elaborate.item import Entry, Implementation, ProgramItem, Sch
 from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.platform import Platform, find_platform
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
+from cachet_verify.elaborate.range import children
 from cachet_verify.elaborate.scope import Scope
 from cachet_verify.elaborate.term import check_natural, elaborate_index
 from cachet_verify.resource_path import shipped_names
@@ -63,7 +64,7 @@ class World:
                     )
                     continue
                 key = (" ".join(interface), " ".join(target))
-                if key in found and _computes(found[key][0]) != _computes(decl):
+                if key in found and not _compute_alike(found[key], (decl, unit)):
                     self.problems.report("elaborate.name.duplicate", f"`{key[1]}` implements `{key[0]}` twice, in different ways", decl.span)
                 found.setdefault(key, (decl, unit))
         return found
@@ -308,6 +309,19 @@ def declared_names(decl: ast.Declaration) -> tuple[str, ...]:
 def _computes(decl: ast.Impl) -> tuple[ast.Const | ast.Fn, ...]:
     """What an implementation computes: its laws left out."""
     return tuple(member for member in decl.members if not isinstance(member, ast.Law))
+
+
+def _compute_alike(one: tuple[ast.Impl, Unit], other: tuple[ast.Impl, Unit]) -> bool:
+    """Whether two implementations are one: their texts agree, and the names in them stand for the same things."""
+    text = _computes(one[0])
+    names = (node.name for member in text for node in _nodes(member) if isinstance(node, ast.Name))
+    return text == _computes(other[0]) and all(one[1].find(name) == other[1].find(name) for name in names)
+
+
+def _nodes(node: ast.Node) -> Iterator[ast.Node]:
+    yield node
+    for child in children(node):
+        yield from _nodes(child)
 
 
 def _may_repeat(one: ast.Declaration, other: ast.Declaration) -> bool:
