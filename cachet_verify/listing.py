@@ -36,7 +36,7 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
     shown = nests if all_steps else nests[-1:]
     text = "\n".join(_printed(heading if all_steps else "", program) for heading, program in shown)
     if item.verdict != Verdict.PROVED:
-        raise ItemRefusedError(item, str(path))
+        raise ItemRefusedError(item, str(path), text)
     return f"{text}\n{_claim(item, path, relate)}"
 
 

@@ -10,7 +10,7 @@ import traceback
 
 import click
 
-from cachet_verify.command.stream import write_error, write_lines
+from cachet_verify.command.stream import write, write_error, write_lines
 from cachet_verify.diagnostic import CachetError, render
 from cachet_verify.exit_code import ExitCode, of_verdict
 from cachet_verify.report.message import ItemRefusedError
@@ -38,6 +38,8 @@ def failed(error: Exception, *, debug: bool) -> int:
             write_error(render(diagnostic))
         return of_diagnostics(error)
     if isinstance(error, ItemRefusedError):
+        if error.listing:
+            write(error.listing if error.listing.endswith("\n\n") else error.listing.rstrip("\n") + "\n\n")
         write_lines(item_lines(error.item, error.path))
         return of_verdict(error.item.verdict)
     write_error(f"error[tool.fault]: our own fault, nothing was concluded: {_one_line(error)}; {_REPORT_TO}")

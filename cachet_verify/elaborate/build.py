@@ -17,6 +17,7 @@ from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.header import Header, elaborate_header
 from cachet_verify.elaborate.item import Argument, Entry, Implementation, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
+from cachet_verify.elaborate.proof import header_family
 from cachet_verify.elaborate.scope import FreshNames, GenericEntity, IndexEntity, Scope
 from cachet_verify.elaborate.statement import Statements
 from cachet_verify.elaborate.world import Unit
@@ -136,7 +137,7 @@ def _schedule(unit: Unit, decl: ast.Schedule, item: ScheduleItem, context: Conte
         bindings={name: implementation.name for name, implementation in bindings.items()},
         buffers=buffers,
         arguments=(*arguments, *(Argument(param.name, param.mode, param.elem, param.shape, param.layout) for param in buffers)),
-        families=decl.contract.families,
+        families=tuple(header_family(unit, decl.name, family) for family in decl.contract.families),
         rests_on=(unit.known_as(target.name),),
         unsupported=tuple(unsupported),
     )

@@ -120,7 +120,7 @@ class ScheduleItem:
     arguments: tuple[Argument, ...] = ()
     device: str | None = None
     conditions: tuple[SideCondition, ...] = ()
-    families: tuple[ast.Family, ...] = ()
+    families: tuple[FamilyItem, ...] = ()
     rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     failed: bool = False
@@ -148,12 +148,12 @@ class LayoutItem:
 
 @dataclass(frozen=True, slots=True)
 class AssertItem:
-    """`proof p = assert E`: a formula over numbers, and its text as messages show it."""
+    """`proof p = assert E`: a formula over numbers, its text as messages show it, and what both sides come to."""
 
     name: str
     formula: Formula
     text: str
-    facts: tuple[str, ...] = ()
+    sides: str = ""
     span: Span | None = field(default=None, compare=False)
 
 

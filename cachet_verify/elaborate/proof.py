@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import Const, Formula, Index, Var, conj, eq, substitute, substitute_formula
+from cachet_verify.core.index import FALSE, Const, Formula, Index, Var, conj, eq, substitute, substitute_formula
 from cachet_verify.core.ir import Param, Program
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
@@ -19,7 +19,7 @@ from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import FreshNames, IndexEntity, Scope, SideCondition
-from cachet_verify.elaborate.term import elaborate_condition, elaborate_index, same_term
+from cachet_verify.elaborate.term import COMPARISONS, elaborate_condition, elaborate_index, same_term
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
         context = Context(unit, unit.problems)
         formula = elaborate_condition(body.claim, Scope(), context)
         whole = conj((formula, *(condition.goal for condition in context.conditions)))
-        return AssertItem(decl.name, whole, assertion_text(body.claim), (), decl.span)
+        return AssertItem(decl.name, whole, assertion_text(body.claim), _sides(body.claim, context), decl.span)
     if isinstance(body, ast.RelateProof):
         return _relate(unit, decl, body)
     if isinstance(body, ast.AdmitProof):
@@ -48,6 +48,16 @@ def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
 def assertion_text(claim: ast.Expr) -> str:
     """An assertion as messages show it: a fact with several words is shown without their `@`."""
     return _MANY_WORDS.sub(lambda match: match[1] + match[2].replace("@", ""), source_text(claim))
+
+
+def _sides(claim: ast.Expr, context: Context) -> str:
+    """What the two sides of the first comparison that fails come to; empty where there is none."""
+    if isinstance(claim, ast.Binary) and claim.operator == "and":
+        return _sides(claim.left, context) or _sides(claim.right, context)
+    if not (isinstance(claim, ast.Binary) and claim.operator in COMPARISONS) or elaborate_condition(claim, Scope(), context) != FALSE:
+        return ""
+    left, right = (elaborate_index(side, Scope(), context) for side in (claim.left, claim.right))
+    return f"the left side is {spell(left)}, the right side is {spell(right)}"
 
 
 # --- families ----------------------------------------------------------------------------------
@@ -71,6 +81,20 @@ def build_family(unit: Unit, name: str, family: ast.Family, of: ast.Expr) -> Fam
                 scope = scope.bind(item, IndexEntity(Var(item)))
     formula = conj(elaborate_condition(condition, scope, context) for condition in family.conditions)
     return FamilyItem(name, source_text(of), tuple(names), None, formula, family.span)
+
+
+def header_family(unit: Unit, name: str, family: ast.Family) -> FamilyItem:
+    """A family in a schedule's header: it declares the names that vary, for the schedule's own lines."""
+    context = Context(unit, unit.problems)
+    if family.names:
+        choices = tuple(tuple(_number(item, context) for item in choice) for choice in family.choices)
+        return FamilyItem(name, name, family.names, choices, conj(()), family.span)
+    names = tuple(dict.fromkeys(item for condition in family.conditions for item in _names(condition) if not _is_constant(unit, item)))
+    scope = Scope()
+    for item in names:
+        scope = scope.bind(item, IndexEntity(Var(item)))
+    formula = conj(elaborate_condition(condition, scope, context) for condition in family.conditions)
+    return FamilyItem(name, name, names, None, formula, family.span)
 
 
 def _is_constant(unit: Unit, name: str) -> bool:

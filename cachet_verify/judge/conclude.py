@@ -123,8 +123,12 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     is_refuted = isinstance(first.verdict, Refuted) and (first.obligation.can_refute or first.asked.route == "a")
     if seen is None and (not is_refuted or first.asked.route == "b"):
         return _item(plan, record.Verdict.UNDECIDED, shown, None, _open_reason(first))
-    is_side = first.asked.route == "side" and plan.meaning is None
-    return _item(plan, record.Verdict.REFUSED, shown, _refused(first, None if is_side else seen))
+    is_side = first.asked.route == "side" and plan.meaning is None and not plan.parts
+    refused = _refused(first, None if is_side else seen)
+    member = _failing_part(plan, [first])
+    if member is not plan:
+        refused = replace(refused, message=f"{refused.message}\nin {member.name}")
+    return _item(plan, record.Verdict.REFUSED, shown, refused)
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
@@ -148,16 +152,27 @@ def _open_reason(item: _Open) -> str:
 
 
 def _replayed(plan: Plan, unproved: list[_Open]) -> Replay | None:
+    failing = _failing_part(plan, unproved)
+    meaning, program = failing.witness or (failing.meaning, failing.program)
     try:
-        if plan.program is None:
+        if program is None:
             return None
         if any(item.asked.route == "form" for item in unproved):
-            fault = find_fault(plan.program)
+            fault = find_fault(program)
             if fault is not None:
                 return fault
-        return None if plan.meaning is None else replay(plan.meaning, plan.program)
+        return None if meaning is None else replay(meaning, program)
     except MeaningError:
         return None
+
+
+def _failing_part(plan: Plan, unproved: list[_Open]) -> Plan:
+    """The member that the first open obligation belongs to; the plan itself where it has no members."""
+    goals = [id(item.asked.goal) for item in unproved[:1]]
+    for part in plan.parts:
+        if any(id(asked.goal) in goals for asked in part.asked):
+            return part
+    return plan
 
 
 def _contradicted(plan: Plan, unproved: list[_Open]) -> bool:
@@ -191,7 +206,8 @@ def _seen_only(plan: Plan, seen: Replay) -> record.Refusal:
 
 
 def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
-    made = refusal(item.asked.code, item.asked.sentence(item.obligation), item.asked.span)
+    text = "\n".join(part for part in (item.asked.sentence(item.obligation), item.asked.note) if part)
+    made = refusal(item.asked.code, text, item.asked.span)
     if seen is not None:
         return _with_replay(made, seen)
     if isinstance(item.verdict, Refuted):
@@ -249,7 +265,7 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
 
 
 def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ClaimReport | None:
-    if not plan.of:
+    if not plan.of and not plan.assumes:
         return None
     routes = tuple(route for route in ("a", "b") if any(asked.route == route for asked in plan.asked))
     solvers = None
@@ -259,7 +275,7 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> recor
     by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
     program = plan.program if plan.program is not None else plan.meaning
     return record.ClaimReport(
-        parts=(record.ClaimPart("bits of", plan.of),),
+        parts=(record.ClaimPart("bits of", plan.of),) if plan.of else (),
         arithmetic=None if program is None else program.arithmetic,
         trusted=plan.admitted,
         assumes=plan.assumes,

@@ -44,23 +44,48 @@ def plan_family(loaded: LoadedFile, module: Module, item: FamilyItem, routes: st
     members = list(product(*item.choices))
     if len(members) > _MOST_MEMBERS:
         return not_supported(plan, (Unsupported(f"a listed family of more than {_MOST_MEMBERS} members", item.span),))
-    questions = Questions()
     plans: list[Plan] = []
     for values in members:
         plans.append(_member(loaded, item, dict(zip(item.names, values, strict=True)), routes))
         if plans[-1].settled is not None:
             return replace(plans[-1], name=item.name, kind="proof")
-        questions += Questions(plans[-1].asked, plans[-1].missing)
-    asked = tuple(replace(part, route="side") if part.route in ("a", "b") else part for part in questions.asked)
+    return _joined(plan, plans)
+
+
+def _joined(plan: Plan, members: list[Plan]) -> Plan:
+    """One plan of all members: everything asked of any is asked, and each is concluded for itself."""
+    asked = tuple(part for made in members for part in made.asked)
     return replace(
         plan,
-        of=plans[-1].of,
-        asked=asked,
-        missing=questions.missing,
-        requires=_all_of(made.requires for made in plans),
-        premises=_all_of(made.premises for made in plans),
-        parts=tuple(plans),
+        of=members[-1].of,
+        asked=tuple(replace(part, route="side") if part.route in ("a", "b") else part for part in asked),
+        missing=tuple(part for made in members for part in made.missing),
+        requires=_all_of(made.requires for made in members),
+        premises=_all_of(made.premises for made in members),
+        parts=tuple(members),
     )
+
+
+def plan_declared(module: Module, schedule: ScheduleItem, family: FamilyItem, routes: str) -> Plan:
+    """The plan of a schedule whose header declares a family: its lines at each member, or with the names left open."""
+    plan = Plan(schedule.name, "schedule", schedule.span)
+    if schedule.program is None or len(schedule.families) != 1:
+        return not_supported(plan, (Unsupported("more than one family in a header", schedule.span),))
+    if family.choices is None:
+        constants: dict[str, int | str] = {**module.constants, **{name: name for name in family.names}}
+        scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
+        return _compared_open(module, schedule, family, plan, scope)
+    members = list(product(*family.choices))
+    if len(members) > _MOST_MEMBERS:
+        return not_supported(plan, (Unsupported(f"a listed family of more than {_MOST_MEMBERS} members", family.span),))
+    made = []
+    for values in members:
+        chosen: dict[str, int | str] = {**module.constants, **dict(zip(family.names, values, strict=True))}
+        scope = Scope(module.step_fns, module.schedule_fns, chosen, schedule.buffers, schedule.name)
+        made.append(_applied_member(module, schedule, family, scope, dict(zip(family.names, values, strict=True)), routes))
+        if made[-1].settled is not None:
+            return replace(made[-1], name=schedule.name, kind="schedule")
+    return _joined(plan, made)
 
 
 def _own_numbers(loaded: LoadedFile) -> frozenset[str]:
@@ -76,12 +101,19 @@ def _all_of(parts: Iterable[tuple[_Part, ...]]) -> tuple[_Part, ...]:
 
 def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes: str) -> Plan:
     """The plan of one member: the file elaborated with these values of the constants."""
-    text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
     module = elaborate(loaded, values=chosen)
     schedule = module.schedules.get(item.of)
     if schedule is None or schedule.program is None or schedule.unsupported:
+        text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
         return not_supported(Plan(item.name, "proof", item.span), (Unsupported(f"{item.of} at {text}", item.span),))
     scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name)
+    return _applied_member(module, schedule, item, scope, chosen, routes)
+
+
+def _applied_member(module: Module, schedule: ScheduleItem, item: FamilyItem, scope: Scope, chosen: dict[str, int], routes: str) -> Plan:
+    text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
+    if schedule.program is None:
+        raise ValueError(f"{schedule.name} has no program")
     applied = apply_schedule(schedule.program, schedule.lines, scope)
     plan = plan_schedule(f"{item.of} at {text}", item.span, applied, routes)
     more = layouts_of(applied.program, module.layouts) + _needed(module, schedule, None)
@@ -96,13 +128,19 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
         return not_supported(plan, (Unsupported(f"an open family of {item.of}", item.span),))
     constants: dict[str, int | str] = {**module.constants, **{name: name for name in item.names}}
     scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name)
+    return _compared_open(module, schedule, item, plan, scope)
+
+
+def _compared_open(module: Module, schedule: ScheduleItem, item: FamilyItem, plan: Plan, scope: Scope) -> Plan:
+    if schedule.program is None:
+        raise ValueError(f"{schedule.name} has no program")
     start = _with_sizes(schedule.program, item)
     applied = apply_schedule(start, schedule.lines, scope)
     if applied.stopped is not None:
-        return replace(plan_schedule(item.name, item.span, applied, "a"), kind="proof")
+        return replace(plan_schedule(plan.name, plan.span, applied, "a"), kind=plan.kind)
     final = applied.program
     questions = formed(start, item.span) + formed(final, item.span) + layouts_of(final, module.layouts)
-    questions += compared(item.name, start, final, item.span) + _needed(module, schedule, item)
+    questions += compared(plan.name, start, final, item.span) + _needed(module, schedule, item)
     return replace(
         plan,
         asked=questions.asked,

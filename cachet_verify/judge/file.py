@@ -12,11 +12,12 @@ from pathlib import Path
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError
+from cachet_verify.elaborate.behind import Behind
 from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
-from cachet_verify.judge.family import plan_family
+from cachet_verify.judge.family import plan_declared, plan_family
 from cachet_verify.judge.item import (
     borrowed,
     conditions,
@@ -80,7 +81,7 @@ def open_file(path: Path) -> Opened:
     module = elaborate(loaded)
     applied: dict[str, Applied] = {}
     for name, item in module.schedules.items():
-        if item.program is not None and not item.unsupported:
+        if item.program is not None and not item.unsupported and not item.families:
             applied[name] = apply_schedule(item.program, item.lines, scope_of(module, item))
     if any(item.waits_for for item in module.programs.values()):
         ready = {name: replace(done.program, name=name) for name, done in applied.items() if done.stopped is None}
@@ -122,11 +123,12 @@ def _rests(module: Module) -> dict[str, tuple[str, ...]]:
 
 
 def _with_borrowed(plan: Plan, module: Module) -> Plan:
-    """A plan with all that is asked of the programs of other files that it rests on: nobody else asks it."""
+    """A plan with the platform facts it assumes, and all that is asked of what it rests on in other files: nobody else asks it."""
     more = borrowed(plan.rests_on, module.imported, module.layouts)
     asked = tuple(replace(part, span=plan.span) for part in more.asked)
     own = tuple(name for name in plan.rests_on if name not in module.imported)
-    return replace(plan, asked=(*plan.asked, *asked), missing=(*plan.missing, *more.missing), rests_on=own)
+    facts = module.behind.get(plan.name, Behind()).facts
+    return replace(plan, asked=(*plan.asked, *asked), missing=(*plan.missing, *more.missing), rests_on=own, assumes=facts)
 
 
 _Builder = tuple[str, str, "Span | None", Callable[[], Plan]]
@@ -153,6 +155,8 @@ def _builders(opened: Opened, routes: str) -> Iterator[_Builder]:
 
 
 def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
+    if item.families and not item.unsupported:
+        return replace(plan_declared(opened.module, item, item.families[0], routes), rests_on=item.rests_on)
     if item.name not in opened.applied:
         return not_supported(Plan(item.name, "schedule", item.span), item.unsupported or (Unsupported("this schedule", item.span),))
     applied = opened.applied[item.name]
@@ -188,13 +192,16 @@ def _proof(opened: Opened, item: object, routes: str) -> Plan:
 def _step(opened: Opened, declaration: ast.StepFn) -> Plan:
     """One of the file's own step fns: unused, or as its uses are."""
     uses = tuple(_uses(opened, declaration))
-    plan = Plan(declaration.name, "step fn", declaration.span, asked=uses)
+    plan = Plan(declaration.name, "step fn", declaration.span, asked=tuple(asked for part in uses for asked in part.asked), parts=uses)
     return plan if uses else replace(plan, settled=Settled(Verdict.UNUSED))
 
 
-def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Asked]:
+def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Plan]:
+    """Each use of a step: its goals, and the schedule's programs to replay a counterexample on."""
     for name, applied in opened.applied.items():
         for place, outcome in enumerate(applied.outcomes):
             if outcome.name == f"{name}'{place}_{declaration.name}":
-                for goal in outcome.goals:
-                    yield Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", declaration.span)
+                asked = tuple(
+                    Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", declaration.span) for goal in outcome.goals
+                )
+                yield Plan(outcome.name, "step fn", declaration.span, asked=asked, witness=(applied.start, applied.program))

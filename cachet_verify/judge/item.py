@@ -175,8 +175,8 @@ def plan_layout(item: LayoutItem) -> Plan:
 def plan_assertion(item: AssertItem) -> Plan:
     """`proof p = assert E`."""
     goal = entails((), item.formula, item.text)
-    asked = (Asked(goal, f"proof {item.name}: ", "proof.not-proved", "side", item.span),)
-    return Plan(item.name, "proof", item.span, asked=asked, assumes=item.facts)
+    asked = (Asked(goal, f"proof {item.name}: ", "proof.not-proved", "side", item.span, item.sides),)
+    return Plan(item.name, "proof", item.span, asked=asked)
 
 
 def plan_relation(item: RelateItem, program: Program | None, meaning: Program | None, layouts: Mapping[str, LayoutItem]) -> Plan:
@@ -186,6 +186,7 @@ def plan_relation(item: RelateItem, program: Program | None, meaning: Program | 
         return not_supported(plan, item.unsupported)
     if program is None or meaning is None:
         return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"rests on {', '.join(item.schedules)}, which is not proved"))
+    program = _requiring(program, meaning)
     questions = conditions(item.conditions, "", "proof.not-proved") + formed(meaning, item.span)
     if program != meaning:
         questions += formed(program, item.span)
@@ -200,6 +201,12 @@ def plan_relation(item: RelateItem, program: Program | None, meaning: Program | 
         requires=program.requires,
         premises=premises_of(program),
     )
+
+
+def _requiring(program: Program, meaning: Program) -> Program:
+    """The program with what its meaning requires as well: the claim is about sizes at which both may be called."""
+    more = tuple(need for need in meaning.requires if need not in program.requires)
+    return replace(program, requires=(*program.requires, *more)) if more else program
 
 
 def plan_admission(item: AdmitItem) -> Plan:

@@ -24,7 +24,7 @@ class Asked:
     """A goal, what stands before an obligation's subject when it fails, and the code of that refusal.
 
     `route` is `form` for well-formedness, `side` for side conditions and written proofs, `a` for a
-    schedule's step, `b` for the end-to-end comparison.
+    schedule's step, `b` for the end-to-end comparison. `note` follows the sentence on a line of its own.
     """
 
     goal: Goal
@@ -32,6 +32,7 @@ class Asked:
     code: str
     route: Route
     span: Span | None = None
+    note: str = ""
 
     def sentence(self, obligation: Obligation) -> str:
         """What could not be proved, in the words of a refusal."""
@@ -59,7 +60,8 @@ class Missing:
 class Plan:
     """One item: its goals in the order in which failures are reported, and what a proof of them says.
 
-    `meaning` and `program` are what a counterexample is replayed on. `of` is what the claim names.
+    `meaning` and `program` are what the claim is about; a counterexample is replayed on them, or on
+    `witness` where the item has no programs of its own. `of` is what the claim names.
     `parts` are the plans that it comes to together, of a family's members: each is concluded for itself.
     """
 
@@ -78,6 +80,7 @@ class Plan:
     rests_on: tuple[str, ...] = ()
     admitted: tuple[TrustedEntry, ...] = field(default=())
     parts: tuple[Plan, ...] = ()
+    witness: tuple[Program, Program] | None = None
 
     def obligations(self) -> Iterator[tuple[Asked, Obligation]]:
         """Every obligation with the goal it belongs to."""

@@ -26,9 +26,13 @@ def diagnostic_report(diagnostic: Diagnostic, path: str) -> DiagnosticReport:
 
 
 class ItemRefusedError(Exception):
-    """A command cannot go on because an item is not proved; carries the item's verdict and the path of its file."""
+    """A command cannot give a claim because an item is not proved; carries the item's verdict and the path of its file.
 
-    def __init__(self, item: ItemReport, path: str) -> None:
+    `listing` is what can be shown all the same.
+    """
+
+    def __init__(self, item: ItemReport, path: str, listing: str = "") -> None:
+        self.listing = listing
         self.item = item
         self.path = path
         super().__init__(f"{path}:{item.line}:{item.column}: {item.name} is {item.verdict}")
