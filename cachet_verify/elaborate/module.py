@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError, Diagnostic
+from cachet_verify.elaborate.behind import Behind, behind, is_asked
 from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
 from cachet_verify.elaborate.definition import check_function, check_implementation
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
@@ -33,8 +34,8 @@ class Module:
     `programs` are its contractions and functions over buffers. `step_fns`, `schedule_fns`,
     `constants` and `layouts` hold every visible one, by name (of a step every definition, the
     file's own last; of layouts those of all files, by path and name, besides). `imported` holds
-    the programs of other files that the file's own rest on, by path and name. The others hold
-    only the file's own.
+    the programs of other files that the file's own rest on, by path and name. `behind` says what
+    each of the file's declarations rests on besides. The others hold only the file's own.
     """
 
     path: str
@@ -51,6 +52,7 @@ class Module:
     others: tuple[OtherItem, ...]
     files: tuple[str, ...]
     imported: Mapping[str, ProgramItem]
+    behind: Mapping[str, Behind]
 
 
 def elaborate(
@@ -111,7 +113,14 @@ class _ModuleBuilder:
             tuple(self.others),
             tuple(self.world.units),
             self.imported(),
+            self.behind(),
         )
+
+    def behind(self) -> dict[str, Behind]:
+        """The platform facts and searched constants behind the file's own declarations; nothing where no file has any."""
+        if not is_asked(self.unit):
+            return {}
+        return {name: behind(self.unit, entry.declaration) for name, entry in self.unit.own.items()}
 
     def imported(self) -> dict[str, ProgramItem]:
         """The programs of other files that were asked for, once everything else has been."""

@@ -29,6 +29,21 @@ def test_an_assertion_about_the_platform(width: int, formula: object) -> None:
     assert item.text == "MR * ceil (NR / platform.lanes Vec f32) >= platform.fma_pipes @Vec * platform.fma_latency @Vec"
 
 
+@pytest.mark.parametrize(
+    ("claim", "sides"),
+    [
+        ("3 < 4", ""),
+        ("5 < 4", "the left side is 5, the right side is 4"),
+        ("1 < 2 and 7 % 4 == 2 and 9 < 8", "the left side is 3, the right side is 2"),
+        ("not 1 < 2", ""),
+    ],
+)
+def test_both_sides_of_what_fails_are_worked_out(claim: str, sides: str) -> None:
+    (item,) = module(f"proof p = assert {claim}\n").proofs
+    assert isinstance(item, AssertItem)
+    assert item.sides == sides
+
+
 COPIES = """\
 fn one (reads x: [f32; N]) (mut y: [f32; N])
 produces Init y
