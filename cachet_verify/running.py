@@ -116,7 +116,7 @@ def _random(elem: str, chance: random.Random) -> int:
 
 
 def _signature(program: Program) -> str:
-    return " ".join((*(f"{size}=N" for size in program.sizes), *(f"[{param.name}=…]" for param in program.params if not param.scratch)))
+    return " ".join((*(f"{size}=4" for size in program.sizes), *(f"[{param.name}=…]" for param in program.params if not param.scratch)))
 
 
 def _missing(opened: Opened, path: Path, wanted: str) -> CachetError:

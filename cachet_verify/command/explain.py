@@ -6,6 +6,7 @@ Must not check anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 import click
@@ -25,7 +26,14 @@ def command(code: str | None) -> int:
         return ExitCode.PROVED
     name = code.strip().removeprefix("error").strip("[]")
     if name not in table:
-        near = get_close_matches(name, table, n=1)
-        raise fail("tool.unknown-code", f"no code is called {code}", None, f"cachet-verify explain{f' {near[0]}' if near else ''}")
+        near = _near(name, table)
+        raise fail("tool.unknown-code", f"no code is called {code}", None, f"cachet-verify explain{f' {near}' if near else ''}")
     write(render_help(table[name]))
     return ExitCode.PROVED
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """The code that was probably meant: one that has the name as its beginning or a part, else one spelled like it; empty where there is none."""
+    codes = list(known)
+    parts = [code for code in codes if name and code.startswith(name)] or [code for code in codes if name and name in code]
+    return next(iter(parts or get_close_matches(name, codes, n=1)), "")

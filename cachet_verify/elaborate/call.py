@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import ZERO, Const, Index, Var, eq, le, mul, substitute, substitute_formula
+from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, eq, le, mul, substitute, substitute_formula, variables
 from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, Program, Stmt, Value
 from cachet_verify.core.spell import spell, spell_formula
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
@@ -63,13 +63,21 @@ def elaborate_call(body: Statements, expr: ast.Apply, scope: Scope, found: list[
     overlaps = _overlaps(call, arguments, given)
     for need in program.requires:
         condition = substitute_formula(need.condition, call.sizes)
-        call.needs.append(SideCondition(scope.facts, condition, f"{name} requires {spell_formula(condition)}", expr.span))
+        text = f"{name} requires {spell_formula(need.condition)}{_sizes_of(call, need.condition)}"
+        call.needs.append(SideCondition(scope.facts, condition, text, expr.span))
     roots = tuple(entity.root for entity in call.buffers.values())
     context.calls.append(CallSite(name, source_text(expr), roots, tuple(call.needs), overlaps, expr.span))
     context.rests_on.append(name)
     if overlaps:
         raise IncompleteError(name)
     _inline(call, entry, found)
+
+
+def _sizes_of(call: _Call, condition: Formula) -> str:
+    """What the sizes in a requirement are at a call, where they are not called the same: ` at N = 30`."""
+    given = {name: call.sizes[name] for name in sorted(variables(condition)) if name in call.sizes}
+    shown = ", ".join(f"{name} = {spell(term)}" for name, term in given.items() if term != Var(name))
+    return f" at {shown}" if shown else ""
 
 
 def _print(body: Statements, expr: ast.Apply, scope: Scope, found: list[Stmt]) -> None:

@@ -70,7 +70,9 @@ def _near(name: str, scope: Scope) -> str:
 
     known = (*scope.step_fns, *scope.schedule_fns, "split", "order", "pack", "keep", "registers")
     near = get_close_matches(name, known, 1)
-    return near[0] if near else 'import "cachet:steps" for the library steps'
+    if near or scope.step_fns:
+        return near[0] if near else f"one of {', '.join(dict.fromkeys(known))}"
+    return 'import "cachet:steps" for the library steps'
 
 
 def _arguments(bindings: Bindings, scope: Scope, program: Program) -> Arguments:

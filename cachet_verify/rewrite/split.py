@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Index, Truth, Var, add, div, lt, mul, sub, substitute
+from cachet_verify.core.index import ZERO, Const, Index, Truth, Var, add, div, lt, mul, sub, substitute
 from cachet_verify.core.ir import Block, Blocks, Domain, For, Load, Program, Range, Store
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.split import split_fold
@@ -86,8 +86,16 @@ def _levels(program: Program, index: str, part: ast.SplitPart, step: ast.Split, 
         if name in used or name in {level.name for level in levels}:
             raise refuse("name-taken", f"the name {name} is in use", factor.span, f"`as` another name than {name}")
         exact = not step.ragged and place == 0
-        levels.append(Level(name, schedule_term(factor.size, scope, program), exact))
+        levels.append(Level(name, _size(factor, scope, program), exact))
     return tuple(levels)
+
+
+def _size(factor: ast.Factor, scope: Scope, program: Program) -> Index:
+    """The size of a block, which is at least 1 where it is a number. The rules ask it of any other."""
+    size = schedule_term(factor.size, scope, program)
+    if isinstance(size, Const) and size.value < 1:
+        raise refuse("arguments", f"a block holds at least one index, and this one {size.value}", factor.span, "a size of 1 or more")
+    return size
 
 
 def _whole(chain: Chain, level: Level, domain: Range, part: ast.SplitPart, scope: Scope) -> Chain:

@@ -244,7 +244,9 @@ class _Batch:
 
 
 def write_scripts(folder: Path, obligation: Obligation, scripts: Scripts) -> None:
-    """Write `<digest of the obligation>.z3.smt2` and `.cvc5.smt2`. Raises OSError."""
+    """Write `<digest of the obligation>.z3.smt2` and `.cvc5.smt2`, each with what it asks in a comment. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
+    says = " ".join(obligation.subject.split())
     for solver, script in zip(SOLVERS, scripts, strict=True):
-        (folder / f"{obligation.digest()}.{solver}.smt2").write_text(script.text, encoding="utf-8")
+        text = f"; unsat proves: {says}\n{script.text}"
+        (folder / f"{obligation.digest()}.{solver}.smt2").write_text(text, encoding="utf-8")

@@ -111,17 +111,14 @@ def test_a_block_without_a_name_is_the_outer_part() -> None:
     )
 
 
-def test_an_empty_block_is_not_proved() -> None:
-    assert apply("split i by 0 as gi ragged", OUTER).failed() != []
-    assert apply("zero (i, j) c\nsplit k by 0 as gk ragged", MATMUL).failed() != []
-
-
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
         ("split q by 4 as gq ragged", "rewrite.no-loop", "split looks for a loop over q; there are i, j, k"),
         ("split i by 4 as j ragged", "rewrite.name-taken", "the name j is in use"),
         ("split i by 4 as g, 2 as g ragged", "rewrite.name-taken", "the name g is in use"),
+        ("split i by 0 as gi ragged", "rewrite.arguments", "a block holds at least one index, and this one 0"),
+        ("zero (i, j) c\nsplit k by (0 - 1) as gk", "rewrite.arguments", "a block holds at least one index, and this one -1"),
         ("split i by MC as gi ragged", "rewrite.unknown-name", "MC does not stand for an integer here"),
         ("split i by 4 as gi ragged\nsplit gi by 2 as hi ragged", "rewrite.no-match", "gi runs over blocks (0 .. M) 4"),
     ],

@@ -170,7 +170,8 @@ def test_scripts_are_saved_by_digest(tmp_path: Path) -> None:
         verdict = prover.prove([obligation])[0]
         scripts = prover.encode(obligation)
     saved = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "scripts").iterdir()}
-    assert saved == {f"{obligation.digest()}.z3.smt2": scripts[0].text, f"{obligation.digest()}.cvc5.smt2": scripts[1].text}
+    first, second = (f"; unsat proves: {obligation.subject}\n{script.text}" for script in scripts)
+    assert saved == {f"{obligation.digest()}.z3.smt2": first, f"{obligation.digest()}.cvc5.smt2": second}
     assert isinstance(verdict, Refuted)
     assert [answer.script for answer in verdict.answers] == [script.digest() for script in scripts]
 
