@@ -64,8 +64,10 @@ def _sides(claim: ast.Expr, context: Context) -> str:
 
 
 def build_family(unit: Unit, name: str, family: ast.Family, of: ast.Expr) -> FamilyItem:
-    """The constants that vary, with their values, or open with a condition."""
+    """The constants that vary, with their values, or open with a condition. Raises StopError where `of` names nothing."""
     context = Context(unit, unit.problems)
+    if isinstance(of, ast.Name) and unit.find(of.name) is None:
+        raise context.unknown(of.name, of.span)
     if family.names:
         for known in family.names:
             if not _is_constant(unit, known):

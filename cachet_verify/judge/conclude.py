@@ -265,9 +265,10 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
 
 
 def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ClaimReport | None:
-    if not plan.of and not plan.assumes:
+    if not (plan.of or plan.assumes or plan.admitted):
         return None
-    routes = tuple(route for route in ("a", "b") if any(asked.route == route for asked in plan.asked))
+    taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
+    routes = tuple(route for route in ("a", "b") if route in taken)
     solvers = None
     for _, obligation in plan.obligations():
         said = {f"{answer.solver} {answer.version}" for answer in verdicts[obligation.digest()].answers if answer.answer == "unsat"}

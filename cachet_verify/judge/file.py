@@ -33,9 +33,9 @@ from cachet_verify.judge.item import (
     reached,
 )
 from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
-from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, plan_schedule
+from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, inapplicable, plan_schedule
 from cachet_verify.report.record import Verdict
-from cachet_verify.rewrite.error import UnsupportedStepError
+from cachet_verify.rewrite.error import StepError, UnsupportedStepError
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
@@ -193,7 +193,23 @@ def _step(opened: Opened, declaration: ast.StepFn) -> Plan:
     """One of the file's own step fns: unused, or as its uses are."""
     uses = tuple(_uses(opened, declaration))
     plan = Plan(declaration.name, "step fn", declaration.span, asked=tuple(asked for part in uses for asked in part.asked), parts=uses)
-    return plan if uses else replace(plan, settled=Settled(Verdict.UNUSED))
+    return plan if uses else replace(plan, settled=_at_fault(opened, declaration) or Settled(Verdict.UNUSED))
+
+
+def _at_fault(opened: Opened, declaration: ast.StepFn) -> Settled | None:
+    """The refusal of a step whose definition, or what it makes of the program, stopped a schedule; one that found nothing to match is unused."""
+    for applied in opened.applied.values():
+        error = applied.stopped
+        if error is not None and applied.stopped_at == declaration.name and not isinstance(error, UnsupportedStepError):
+            place = next((note.span for note in error.diagnostic.notes if _within(note.span, declaration.span)), None)
+            if error.diagnostic.code == "rewrite.rule" or place is not None:
+                found = replace(error.diagnostic, span=place or declaration.span, notes=())
+                return Settled(Verdict.REFUSED, inapplicable(StepError(found), declaration.span))
+    return None
+
+
+def _within(inner: Span | None, outer: Span | None) -> bool:
+    return inner is not None and outer is not None and inner.path == outer.path and outer.start <= inner.start <= outer.end
 
 
 def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Plan]:

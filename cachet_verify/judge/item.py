@@ -212,7 +212,7 @@ def _requiring(program: Program, meaning: Program) -> Program:
 def plan_admission(item: AdmitItem) -> Plan:
     """`proof p = admit "reason"`: proved by no one, and shown as such."""
     entry = TrustedEntry("admitted", item.name, item.reason)
-    return Plan(item.name, "proof", item.span, of=item.name, admitted=(entry,))
+    return Plan(item.name, "proof", item.span, admitted=(entry,))
 
 
 def plan_law(item: LawItem) -> Plan:

@@ -24,12 +24,13 @@ from cachet_verify.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A schedule with its steps applied as far as they go, and why they stopped."""
+    """A schedule with its steps applied as far as they go, and why they stopped: `stopped_at` is the step that did not apply."""
 
     start: Program
     outcomes: tuple[StepOutcome, ...]
     stopped: StepError | None
     spans: tuple[Span | None, ...] = ()
+    stopped_at: str = ""
 
     @property
     def program(self) -> Program:
@@ -40,22 +41,24 @@ class Applied:
 def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Scope) -> Applied:
     """Apply the lines of a schedule, in order."""
     outcomes: list[StepOutcome] = []
-    spans: tuple[Span | None, ...] = ()
+    steps: tuple[ast.ScheduleLine, ...] = ()
     stopped: StepError | None = None
     try:
-        spans = tuple(step.span for step in expand(lines, scope))
+        steps = expand(lines, scope)
         for outcome in apply_all(start, lines, scope):
             outcomes.append(outcome)
     except StepError as error:
         stopped = error
-    return Applied(start, tuple(outcomes), stopped, spans)
+    at = steps[len(outcomes)] if stopped is not None and len(outcomes) < len(steps) else None
+    name = at.name if isinstance(at, ast.Step) else ""
+    return Applied(start, tuple(outcomes), stopped, tuple(step.span for step in steps), name)
 
 
 def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
     """The plan of a schedule's claim: bits of the program it starts from."""
     plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name)
     if applied.stopped is not None:
-        return replace(plan, settled=Settled(Verdict.REFUSED, _inapplicable(applied.stopped, span)))
+        return replace(plan, settled=Settled(Verdict.REFUSED, inapplicable(applied.stopped, span)))
     steps = tuple(
         Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", _nearest(place, span))
         for outcome, place in zip(applied.outcomes, applied.spans, strict=False)
@@ -80,9 +83,11 @@ def _nearest(step: Span | None, schedule: Span | None) -> Span | None:
     return step
 
 
-def _inapplicable(error: StepError, span: Span | None) -> Refusal:
+def inapplicable(error: StepError, span: Span | None) -> Refusal:
+    """The refusal by a step that does not apply, with its notes and its remedy on lines of their own."""
     diagnostic = error.diagnostic
-    lines = [diagnostic.message, *(note.message for note in diagnostic.notes)]
+    lines = [diagnostic.message]
+    lines += [note.message if note.span is None else f"{note.message}, at {note.span}" for note in diagnostic.notes]
     if diagnostic.hint:
         lines.append(f"try: {diagnostic.hint}")
     return refusal(diagnostic.code, "\n".join(lines), diagnostic.span or span)
