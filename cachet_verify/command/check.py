@@ -57,6 +57,7 @@ def command(paths: tuple[Path, ...], **flags: Any) -> int:
     report = _check(paths, _options(flags))
     regression = _regression(report, paths, blessing=flags["blessing"]) if flags["regress"] else None
     _deliver(report, regression, flags["form"], flags["output"])
+    _tell_missing(report, flags["only"])
     violations = _violations(policy, report, regression)
     for entry in violations:
         code = "trust.admitted" if entry.kind == "admitted" else "trust.not-allowed"
@@ -95,6 +96,14 @@ def _check(paths: tuple[Path, ...], options: CheckOptions) -> Report:
 
     with TerminalProgress() as progress:
         return session.check(paths, options, progress)
+
+
+def _tell_missing(report: Report, only: tuple[str, ...]) -> None:
+    """Say which names of `--only` no item has, where every file could be read."""
+    known = {item.name for item in report.items}
+    if not any(file.diagnostics for file in report.files):
+        for name in dict.fromkeys(name for name in only if name not in known):
+            write_error(f"--only {name}: no item is called so")
 
 
 def _regression(report: Report, paths: tuple[Path, ...], *, blessing: bool) -> Regression:

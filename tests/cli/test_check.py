@@ -55,6 +55,15 @@ def test_exit_codes(session: FakeSession, items: tuple[ItemReport, ...], code: i
     assert main(["check", "a.cachet"]) == code
 
 
+def test_a_name_that_no_item_has_is_told(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
+    session.report = sample.report_of(sample.PACKED)
+    assert main(["check", "a.cachet", "--only", "packed", "--only", "pakced"]) == 0
+    assert capsys.readouterr().err == "--only pakced: no item is called so\n"
+    session.report = sample.report_of(diagnostics=(sample.DIAGNOSTIC,))
+    assert main(["check", "a.cachet", "--only", "pakced"]) == 2
+    assert capsys.readouterr().err == ""
+
+
 def test_bad_input_is_2(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     session.report = sample.report_of(sample.BACKWARDS, diagnostics=(sample.DIAGNOSTIC,))
     assert main(["check", "a.cachet"]) == 2
