@@ -21,11 +21,11 @@ from cachet_verify.version import __version__
 SUPPORTED = {
     "check": ("check", "Check files or folders: a verdict for every item."),
     "scheduled": ("scheduled", "Print the function a schedule generates, and its claim."),
+    "account": ("account", "Print what each operation of a nest reads, writes and computes."),
     "run": ("run", "Run main, or one function, in the bit-exact interpreter."),
     "explain": ("explain", "Say what a code means, with an example and what to do."),
 }
 PLANNED = {
-    "account": "Traffic per operation",
     "fit": "Which schedules fit which platforms",
     "synth": "Search the constants of synth const",
     "trust": "The ledger of what is trusted",

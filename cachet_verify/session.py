@@ -21,6 +21,7 @@ from cachet_verify.report.tool import tool_versions
 from cachet_verify.resource_path import list_sources
 
 if TYPE_CHECKING:
+    from cachet_verify.account.record import Account
     from cachet_verify.core.index import Formula
     from cachet_verify.judge.file import FilePlan, Opened
     from cachet_verify.judge.plan import Plan
@@ -47,6 +48,21 @@ def scheduled(path: Path, name: str, step: int | None, all_steps: bool, relate: 
     from cachet_verify.listing import listing
 
     return listing(path, name, step, all_steps, relate, shadow, check)
+
+
+def account(path: Path, name: str, exact: bool = False, at: str = "") -> Account:
+    """What each operation of a program moves and computes; `at` gives sizes, `M=1024,N=8`. Raises CachetError, ItemRefusedError."""
+    from cachet_verify.account.file import account_in_file
+
+    return account_in_file(path, name, exact, at, check)
+
+
+def account_shown(path: Path, name: str, exact: bool, at: str) -> tuple[str, dict[str, object]]:
+    """The account as text and as a document."""
+    from cachet_verify.account.show import as_document, as_text
+
+    found = account(path, name, exact, at)
+    return as_text(found), as_document(found)
 
 
 def run(path: Path, name: str | None = None, arguments: Sequence[str] = ()) -> Iterator[str]:

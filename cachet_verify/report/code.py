@@ -17,7 +17,7 @@ document(
 document(
     "tool.not-supported",
     "The command is planned and named in the help text, but this version does not carry it out. The exit code is 3, as for anything undecided.",
-    "cachet-verify account gemm.cachet packed",
+    "cachet-verify build gemm.cachet packed",
     "Use a later version; `cachet-verify --help` lists what this one does.",
 )
 document(
