@@ -68,22 +68,25 @@ BLOCK_LEMMAS = (
 
 def is_nonlinear(obligation: Obligation) -> bool:
     """Whether a product of two variables or a divisor that is not a literal occurs."""
-    return any(_has_product(part) for part in (*obligation.premises, obligation.goal))
-
-
-def _has_product(node: Formula | Index) -> bool:
-    if isinstance(node, (And, Or)):
-        return any(_has_product(part) for part in node.parts)
-    if isinstance(node, Not):
-        return _has_product(node.body)
-    if isinstance(node, Sum):
-        return any(_has_product(part) for part in node.terms)
-    if isinstance(node, Product):
-        return not isinstance(node.left, Const) or _has_product(node.right)
-    if isinstance(node, (Div, Mod)):
-        return not isinstance(node.right, Const) or _has_product(node.left)
-    if isinstance(node, (Compare, Min, Max)):
-        return _has_product(node.left) or _has_product(node.right)
+    stack: list[Formula | Index] = [*obligation.premises, obligation.goal]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (Const, Var, Truth)):
+            continue
+        if isinstance(node, (And, Or)):
+            stack.extend(node.parts)
+        elif isinstance(node, Sum):
+            stack.extend(node.terms)
+        elif isinstance(node, Not):
+            stack.append(node.body)
+        elif isinstance(node, Product) and isinstance(node.left, Const):
+            stack.append(node.right)
+        elif isinstance(node, (Div, Mod)) and isinstance(node.right, Const):
+            stack.append(node.left)
+        elif isinstance(node, (Compare, Min, Max)):
+            stack.extend((node.left, node.right))
+        else:
+            return True
     return False
 
 
