@@ -21,7 +21,7 @@ _CODE_MODULES = (
     "cachet_verify.kernel.code",
     "cachet_verify.solver.code",
     "cachet_verify.judge.code",
-    "cachet_verify.account.code",
+    "cachet_verify.traffic.code",
     "cachet_verify.report.code",
 )
 

@@ -21,12 +21,12 @@ from cachet_verify.report.tool import tool_versions
 from cachet_verify.resource_path import list_sources
 
 if TYPE_CHECKING:
-    from cachet_verify.account.record import Account
     from cachet_verify.core.index import Formula
     from cachet_verify.judge.file import FilePlan, Opened
     from cachet_verify.judge.plan import Plan
     from cachet_verify.kernel import obligation as kernel
     from cachet_verify.solver.prover import Prover
+    from cachet_verify.traffic.record import Account
 
 
 def check(paths: Sequence[Path], options: CheckOptions | None = None, progress: Progress | None = None) -> Report:
@@ -52,14 +52,14 @@ def scheduled(path: Path, name: str, step: int | None, all_steps: bool, relate: 
 
 def account(path: Path, name: str, exact: bool = False, at: str = "") -> Account:
     """What each operation of a program moves and computes; `at` gives sizes, `M=1024,N=8`. Raises CachetError, ItemRefusedError."""
-    from cachet_verify.account.file import account_in_file
+    from cachet_verify.traffic.file import account_in_file
 
     return account_in_file(path, name, exact, at, check)
 
 
 def account_shown(path: Path, name: str, exact: bool, at: str) -> tuple[str, dict[str, object]]:
     """The account as text and as a document."""
-    from cachet_verify.account.show import as_document, as_text
+    from cachet_verify.traffic.show import as_document, as_text
 
     found = account(path, name, exact, at)
     return as_text(found), as_document(found)

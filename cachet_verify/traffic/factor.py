@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Literal
 
-from cachet_verify.account.quantity import (
+from cachet_verify.traffic.quantity import (
     NOTHING,
     ONCE,
     Extreme,

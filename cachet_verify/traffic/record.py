@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from cachet_verify.account.operation import Operation, operations_of
-from cachet_verify.account.quantity import Quantity, as_quantity
-from cachet_verify.account.tally import Direction, Tally, added, scaled
-from cachet_verify.account.value import substitute
 from cachet_verify.core.ir import Program
+from cachet_verify.traffic.operation import Operation, operations_of
+from cachet_verify.traffic.quantity import Quantity, as_quantity
+from cachet_verify.traffic.tally import Direction, Tally, added, scaled
+from cachet_verify.traffic.value import substitute
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cachet_verify.account.group import divides, flat, groups
-from cachet_verify.account.quantity import ONCE, Quantity, loop_names
-from cachet_verify.account.repetition import dearest_block
-from cachet_verify.account.tally import Scope, Tally, after, block_tally, cut_of, entered, in_windows, outer_scope, scaled
-from cachet_verify.account.term import holds
 from cachet_verify.core import ir
 from cachet_verify.core.index import Div, Index, subterms, variables
+from cachet_verify.traffic.block_sum import dearest_block
+from cachet_verify.traffic.group import divides, flat, groups
+from cachet_verify.traffic.quantity import ONCE, Quantity, loop_names
+from cachet_verify.traffic.tally import Scope, Tally, after, block_tally, cut_of, entered, in_windows, outer_scope, scaled
+from cachet_verify.traffic.term import holds
 
 HOST = "host"
 

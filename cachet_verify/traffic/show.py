@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cachet_verify.account.quantity import Quantity, spell
-from cachet_verify.account.record import Account, Moved, Row, Run
+from cachet_verify.traffic.quantity import Quantity, spell
+from cachet_verify.traffic.record import Account, Moved, Row, Run
 
 VERSION = 1
 """The version of the JSON document; a field may be added without a new one."""

@@ -81,6 +81,9 @@ class Quantity:
         right = as_quantity(other)
         return collect((_join(a, b), m * n) for a, m in self.terms for b, n in right.terms)
 
+    def __str__(self) -> str:
+        return spell(self)
+
     @property
     def value(self) -> int | None:
         """The number a constant quantity is; None for any other."""
@@ -215,7 +218,9 @@ def factor_text(factor: Factor) -> str:
     if isinstance(factor, Extreme):
         return f"{factor.how} {spell(factor.left, _ATOM)} {spell(factor.right, _ATOM)}"
     if isinstance(factor, Where):
-        return f"if {spell(factor.term)} {factor.relation} 0 then 1 else 0"
+        left = collect((factors, n) for factors, n in factor.term.terms if n > 0)
+        right = collect((factors, -n) for factors, n in factor.term.terms if n < 0)
+        return f"if {spell(left)} {factor.relation} {spell(right)} then 1 else 0"
     domain = f"{spell(factor.low, _PRODUCT)} .. {spell(factor.high, _PRODUCT)}"
     if factor.size is not None:
         domain = f"blocks ({domain}) {spell(factor.size, _ATOM)}"

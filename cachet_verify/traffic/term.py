@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cachet_verify.account.factor import floor, is_at_most_zero, is_zero, least, most, remainder
-from cachet_verify.account.quantity import NOTHING, ONCE, Quantity, as_quantity, name, total
 from cachet_verify.core.index import And, Compare, Const, Div, Formula, Index, Min, Mod, Not, Product, Sum, Truth, Var
+from cachet_verify.traffic.factor import floor, is_at_most_zero, is_zero, least, most, remainder
+from cachet_verify.traffic.quantity import NOTHING, ONCE, Quantity, as_quantity, name, total
 
 Integers = Mapping[str, Quantity]
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from cachet_verify.account.factor import greatest_of, least, least_of, most
-from cachet_verify.account.quantity import NOTHING, ONCE, Quantity, as_quantity, name, total
-from cachet_verify.account.repetition import Cut, full_blocks, over_blocks, over_range
-from cachet_verify.account.term import Integers, holds, quantity_of
 from cachet_verify.core import ir
 from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.index import Formula, Index, variables
+from cachet_verify.traffic.block_sum import Cut, full_blocks, over_blocks
+from cachet_verify.traffic.factor import greatest_of, least, least_of, most
+from cachet_verify.traffic.quantity import NOTHING, ONCE, Quantity, as_quantity, name, total
+from cachet_verify.traffic.range_sum import over_range
+from cachet_verify.traffic.term import Integers, holds, quantity_of
 
 Direction = Literal["reads", "writes", "work"]
 

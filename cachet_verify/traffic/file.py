@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cachet_verify.account.record import Account, account_of
-from cachet_verify.account.value import MOST_STEPS, TooManyStepsError
 from cachet_verify.core.index import holds, variables
 from cachet_verify.core.ir import Program
 from cachet_verify.core.spell import spell_formula
@@ -19,6 +17,8 @@ from cachet_verify.judge.file import Opened, open_file
 from cachet_verify.report.message import ItemRefusedError
 from cachet_verify.report.option import CheckOptions
 from cachet_verify.report.record import Report, Verdict
+from cachet_verify.traffic.record import Account, account_of
+from cachet_verify.traffic.value import MOST_STEPS, TooManyStepsError
 
 Check = Callable[[Sequence[Path], CheckOptions], Report]
 

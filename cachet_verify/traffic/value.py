@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from cachet_verify.account.factor import ceil, floor, is_at_most_zero, is_zero, least, most, remainder
-from cachet_verify.account.quantity import (
+from cachet_verify.traffic.factor import ceil, floor, is_at_most_zero, is_zero, least, most, remainder
+from cachet_verify.traffic.quantity import (
     Extreme,
     Factor,
     Name,
