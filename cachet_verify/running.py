@@ -15,12 +15,13 @@ from cachet_verify.core.index import holds
 from cachet_verify.core.ir import Param, Program
 from cachet_verify.core.meaning import Executable, arithmetic_of, capacity, shape_of
 from cachet_verify.core.memory import Cells, MeaningError
-from cachet_verify.core.spell import spell_formula
+from cachet_verify.core.spell import spell_requirement
 from cachet_verify.core.word import WordError, text_of_word, word_of_decimal
 from cachet_verify.diagnostic import CachetError, fail
 from cachet_verify.judge.file import Opened, open_file
 
 _SEED = "seed"
+_MOST_CELLS = 20_000_000
 
 
 def run_program(path: Path, name: str | None, arguments: Sequence[str]) -> Iterator[str]:
@@ -47,6 +48,8 @@ def _executed(program: Program, sizes: Mapping[str, int], cells: dict[str, Cells
         Executable(program, WordAlgebra(arithmetic_of(program))).run(sizes, cells, lines.append)
     except MeaningError as error:
         raise fail(f"run.{error.kind}", error.text, error.span) from error
+    except (MemoryError, OverflowError) as error:
+        raise fail("run.size", f"{program.name} needs more memory than there is", program.span, "smaller sizes") from error
     yield from lines
     for param in program.params:
         if param.mode != "reads" and not param.scratch:
@@ -77,7 +80,7 @@ def _sizes(program: Program, given: dict[str, str]) -> dict[str, int]:
         sizes[name] = int(text)
     for need in program.requires:
         if not holds(need.condition, sizes):
-            raise fail("run.requirement", f"{program.name} requires {spell_formula(need.condition)}")
+            raise fail("run.requirement", f"{program.name} requires {spell_requirement(need.condition)}")
     return sizes
 
 
@@ -85,6 +88,9 @@ def _cells(program: Program, sizes: Mapping[str, int], given: dict[str, str]) ->
     seed = given.pop(_SEED, "0")
     chance = random.Random(seed)  # noqa: S311
     found: dict[str, Cells] = {}
+    total = sum(capacity(shape_of(param, sizes)) for param in program.params)
+    if total > _MOST_CELLS:
+        raise fail("run.argument", f"{program.name} takes {total} cells at these sizes, and `run` gives at most {_MOST_CELLS}", None, "smaller sizes")
     for param in program.params:
         count = capacity(shape_of(param, sizes))
         text = given.pop(param.name, None)

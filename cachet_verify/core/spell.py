@@ -12,7 +12,6 @@ from cachet_verify.core.index import (
     Div,
     Formula,
     Index,
-    Max,
     Min,
     Mod,
     Not,
@@ -80,3 +79,15 @@ def spell_formula(formula: Formula, tight: int = 0) -> str:
         text = " or ".join(spell_formula(part, 1) for part in formula.parts)
         return f"({text})" if tight >= 1 else text
     raise TypeError(f"not a formula: {formula!r}")
+
+
+def spell_requirement(formula: Formula) -> str:
+    """A requirement as text, as one writes it: the numbers on the right, `K > 0`."""
+    if isinstance(formula, And):
+        return " and ".join(f"({spell_formula(part)})" if isinstance(part, Or) else spell_requirement(part) for part in formula.parts)
+    if isinstance(formula, Compare) and isinstance(formula.left, Const) and not isinstance(formula.right, Const):
+        return f"{spell(formula.right)} {_MIRRORED[formula.relation]} {spell(formula.left)}"
+    return spell_formula(formula)
+
+
+_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">="}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, eq, le, mul, substitute, substitute_formula, variables
 from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, Program, Stmt, Value
-from cachet_verify.core.spell import spell, spell_formula
+from cachet_verify.core.spell import spell, spell_requirement
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
 from cachet_verify.elaborate.item import Argument, CallSite, Entry, Overlap, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.place import Place, source_text
@@ -63,7 +63,7 @@ def elaborate_call(body: Statements, expr: ast.Apply, scope: Scope, found: list[
     overlaps = _overlaps(call, arguments, given)
     for need in program.requires:
         condition = substitute_formula(need.condition, call.sizes)
-        text = f"{name} requires {spell_formula(need.condition)}{_sizes_of(call, need.condition)}"
+        text = f"{name} requires {spell_requirement(need.condition)}{_sizes_of(call, need.condition)}"
         call.needs.append(SideCondition(scope.facts, condition, text, expr.span))
     roots = tuple(entity.root for entity in call.buffers.values())
     context.calls.append(CallSite(name, source_text(expr), roots, tuple(call.needs), overlaps, expr.span))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import Formula, variables
 from cachet_verify.core.memory import MeaningError
-from cachet_verify.core.spell import spell_formula
+from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.plan import Asked, Plan, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
@@ -280,6 +280,6 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> recor
         arithmetic=None if program is None else program.arithmetic,
         trusted=plan.admitted,
         assumes=plan.assumes,
-        requires=tuple(dict.fromkeys(spell_formula(need.condition) for need in plan.requires)),
+        requires=tuple(dict.fromkeys(spell_requirement(need.condition) for need in plan.requires)),
         strength=record.Strength(by, routes),
     )
