@@ -78,8 +78,9 @@ class Quantity:
         return self + as_quantity(other) * -1
 
     def __mul__(self, other: Quantity | int) -> Quantity:
-        right = as_quantity(other)
-        return collect((_join(a, b), m * n) for a, m in self.terms for b, n in right.terms)
+        if isinstance(other, int):
+            return Quantity(tuple((factors, n * other) for factors, n in self.terms)) if other else Quantity()
+        return collect((_join(a, b), m * n) for a, m in self.terms for b, n in other.terms)
 
     def __str__(self) -> str:
         return spell(self)
@@ -103,7 +104,7 @@ def collect(terms: Iterable[tuple[Monomial, int]]) -> Quantity:
     for factors, coefficient in terms:
         found[factors] = found.get(factors, 0) + coefficient
     kept = [(factors, coefficient) for factors, coefficient in found.items() if coefficient]
-    return Quantity(tuple(sorted(kept, key=_place)))
+    return Quantity(tuple(sorted(kept, key=_place) if len(kept) > 1 else kept))
 
 
 def _place(term: tuple[Monomial, int]) -> tuple[int, tuple[str, ...]]:

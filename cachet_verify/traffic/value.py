@@ -114,10 +114,11 @@ class _Count:
         step = 1 if factor.size is None else self.quantity(factor.size, at)
         if step <= 0:
             raise ZeroDivisionError
-        for ordinal, start in enumerate(range(low, high, step)):
-            self.left -= 1
-            if self.left < 0:
-                raise TooManyStepsError
+        starts = range(low, high, step)
+        self.left -= max(0, -(-(high - low) // step))
+        if self.left < 0:
+            raise TooManyStepsError
+        for ordinal, start in enumerate(starts):
             if factor.size is None:
                 yield {factor.counter: start}
             else:
