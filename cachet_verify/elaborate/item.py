@@ -13,6 +13,7 @@ from cachet_verify.core.index import Formula, Index
 from cachet_verify.core.ir import Layout, Param, Program
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
+from cachet_verify.optimum.problem import Outcome, Problem
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
@@ -154,6 +155,32 @@ class AssertItem:
     formula: Formula
     text: str
     sides: str = ""
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SynthCondition:
+    """A condition on the values that are searched, and its text as messages show it."""
+
+    formula: Formula
+    text: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SynthItem:
+    """`synth const NAMES = minimize …`: what was searched and what came of it.
+
+    `values` are those of the names, empty where nothing was found. `conditions` are those of the
+    search, naturals included; `sides` is what must hold for them to mean what they say.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[int, ...]
+    problem: Problem
+    conditions: tuple[SynthCondition, ...]
+    sides: tuple[SideCondition, ...]
+    outcome: Outcome
     span: Span | None = field(default=None, compare=False)
 
 

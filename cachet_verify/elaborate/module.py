@@ -6,7 +6,7 @@ Takes a loaded file; gives its module. Must not stop at the first fault.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cachet_verify.core.ir import Program
@@ -14,13 +14,14 @@ from cachet_verify.diagnostic import CachetError, Diagnostic
 from cachet_verify.elaborate.behind import Behind, behind, is_asked
 from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
 from cachet_verify.elaborate.definition import check_function, check_implementation
-from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem
+from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem, SynthItem
 from cachet_verify.elaborate.layout import build_layout
 from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.proof import build_proof
+from cachet_verify.elaborate.synth import build_synth
 from cachet_verify.elaborate.world import Unit, World, qualified
 from cachet_verify.syntax import ast
 
@@ -35,7 +36,8 @@ class Module:
     `constants` and `layouts` hold every visible one, by name (of a step every definition, the
     file's own last; of layouts those of all files, by path and name, besides). `imported` holds
     the programs of other files that the file's own rest on, by path and name. `behind` says what
-    each of the file's declarations rests on besides. The others hold only the file's own.
+    each of the file's declarations rests on besides, and `searches` holds what was searched, of this
+    file by name, of others behind the path of their file. The others hold only the file's own.
     """
 
     path: str
@@ -53,6 +55,8 @@ class Module:
     files: tuple[str, ...]
     imported: Mapping[str, ProgramItem]
     behind: Mapping[str, Behind]
+    searches: Mapping[str, SynthItem]
+    own_searches: tuple[str, ...]
 
 
 def elaborate(
@@ -68,7 +72,7 @@ def elaborate(
     the caller adds to the sizes.
     `values` gives constants of the file another value.
     """
-    world = World(loaded, (build_program, build_schedule), frozenset(symbolic), applied or {}, values)
+    world = World(loaded, (build_program, build_schedule, build_synth), frozenset(symbolic), applied or {}, values)
     builder = _ModuleBuilder(world)
     module = builder.build()
     if world.problems.found:
@@ -96,6 +100,9 @@ class _ModuleBuilder:
     def build(self) -> Module:
         """The module, as complete as faults allow."""
         programs, schedules = self.items()
+        found = self.behind()
+        searches = self.searches(found)
+        schedules = {name: _with_values(item, found, searches) for name, item in schedules.items()}
         self.definitions()
         self.unsupported()
         return Module(
@@ -113,7 +120,9 @@ class _ModuleBuilder:
             tuple(self.others),
             tuple(self.world.units),
             self.imported(),
-            self.behind(),
+            found,
+            searches,
+            tuple(name for decl in self.unit.declared(ast.SynthConst) for name in decl.names),
         )
 
     def behind(self) -> dict[str, Behind]:
@@ -126,6 +135,26 @@ class _ModuleBuilder:
         """The programs of other files that were asked for, once everything else has been."""
         own = self.unit.loaded.path
         return {qualified(path, name): item for (path, name), item in self.world.programs.items() if path != own}
+
+    def searches(self, found: Mapping[str, Behind]) -> dict[str, SynthItem]:
+        """The file's own searches, and those of other files that something of its own rests on, by every name they choose."""
+        wanted = dict.fromkeys(name for item in found.values() for name in item.chosen)
+        done: dict[str, SynthItem] = {}
+        for unit in self.world.units.values():
+            for decl in unit.declared(ast.SynthConst):
+                names = [name if unit is self.unit else qualified(unit.loaded.path, name) for name in decl.names]
+                if unit is not self.unit and not any(name in wanted for name in names):
+                    continue
+                try:
+                    done.update(dict.fromkeys(names, unit.synth(decl)))
+                except StopError:
+                    continue
+                except RecursionError:
+                    report_depth(unit, decl)
+                except UnsupportedError as error:
+                    if unit is self.unit:
+                        self.others += [OtherItem(name, "synth const", (error.unsupported,), decl.span) for name in decl.names]
+        return done
 
     def visible(self, kind: type[_Kind]) -> dict[str, _Kind]:
         """The visible declarations of one kind, by name."""
@@ -181,7 +210,7 @@ class _ModuleBuilder:
         """The visible constants that are numbers."""
         found: dict[str, int] = {}
         for name, entry in self.unit.table.items():
-            if isinstance(entry.declaration, ast.Const):
+            if isinstance(entry.declaration, (ast.Const, ast.SynthConst)):
                 try:
                     value = self.unit.constant(name, entry.declaration.span)
                 except (StopError, UnsupportedError):
@@ -236,10 +265,7 @@ class _ModuleBuilder:
     def unsupported(self) -> None:
         """Note the file's declarations that have no meaning yet."""
         for decl in self.unit.loaded.tree.declarations:
-            if isinstance(decl, ast.SynthConst):
-                for name in decl.names:
-                    self.note(name, "synth const", decl)
-            elif isinstance(decl, ast.Fn) and decl.is_instr and is_word_function(decl):
+            if isinstance(decl, ast.Fn) and decl.is_instr and is_word_function(decl):
                 self.note(decl.name, "instr fn", decl)
             elif isinstance(decl, ast.Record):
                 self.note(decl.name, "record", decl)
@@ -247,3 +273,10 @@ class _ModuleBuilder:
     def note(self, name: str, kind: str, decl: ast.Declaration, *unsupported: Unsupported) -> None:
         """Note a declaration without a meaning yet."""
         self.others.append(OtherItem(name, kind, unsupported or (Unsupported(f"`{kind}`", decl.span),), decl.span))
+
+
+def _with_values(item: ScheduleItem, found: Mapping[str, Behind], searches: Mapping[str, SynthItem]) -> ScheduleItem:
+    """A schedule that uses a searched constant without a value has no meaning."""
+    chosen = found[item.name].chosen if item.name in found else ()
+    lacking = [name for name in chosen if name not in searches or not searches[name].values]
+    return replace(item, unsupported=(*item.unsupported, *(Unsupported(f"`{name}`, which has no value", item.span) for name in lacking)))

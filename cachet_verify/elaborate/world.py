@@ -14,7 +14,7 @@ from cachet_verify.core.ir import Program
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.context import Context, near_miss
 from cachet_verify.elaborate.generic import words_of
-from cachet_verify.elaborate.item import Entry, Implementation, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.item import Entry, Implementation, ProgramItem, ScheduleItem, SynthItem
 from cachet_verify.elaborate.load import LoadedFile
 from cachet_verify.elaborate.platform import Platform, find_platform
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
@@ -27,7 +27,9 @@ from cachet_verify.syntax import ast
 
 _Kind = TypeVar("_Kind", bound=ast.Declaration)
 
-Builders = tuple[Callable[["Unit", Entry], ProgramItem], Callable[["Unit", Entry], ScheduleItem]]
+Builders = tuple[
+    Callable[["Unit", Entry], ProgramItem], Callable[["Unit", Entry], ScheduleItem], Callable[["Unit", ast.SynthConst], SynthItem]
+]
 
 
 class World:
@@ -80,6 +82,7 @@ class Unit:
         self.own = self._own()
         self._table: dict[str, Entry] | None = None
         self._constants: dict[str, int | None] = {}
+        self._synths: dict[str, SynthItem] = {}
         self._refused: set[str] = set()
         self._open: list[str] = []
 
@@ -158,7 +161,7 @@ class Unit:
         if name in self.world.values and entry.path == self.world.root.loaded.path:
             return self.world.values[name]
         if isinstance(entry.declaration, ast.SynthConst):
-            raise UnsupportedError("`synth const`", span)
+            return self.file(entry.path).chosen(entry.declaration, name, span)
         if not isinstance(entry.declaration, ast.Const) or not _is_integer(entry.declaration):
             return None
         return self.file(entry.path).own_constant(entry.declaration)
@@ -205,6 +208,31 @@ class Unit:
         if context.conditions:
             raise StopError(decl.name)
         return term.value
+
+    def chosen(self, decl: ast.SynthConst, name: str, span: Span | None) -> int:
+        """The value that a search of this file found for a name. Raises StopError, and UnsupportedError where it found none."""
+        item = self.synth(decl)
+        if not item.values:
+            raise UnsupportedError(f"`{name}`, which has no value", span)
+        return item.values[item.names.index(name)]
+
+    def synth(self, decl: ast.SynthConst) -> SynthItem:
+        """One of this file's searches, done once. Raises StopError, UnsupportedError."""
+        name = decl.names[0]
+        if name in self._open:
+            raise self.problems.stop("elaborate.constant.cycle", f"`{name}` is defined by itself", decl.span)
+        if name in self._refused:
+            raise StopError(name)
+        if name not in self._synths:
+            self._open.append(name)
+            try:
+                self._synths[name] = self.world.builders[2](self, decl)
+            except (StopError, RecursionError):
+                self._refused.add(name)
+                raise
+            finally:
+                self._open.pop()
+        return self._synths[name]
 
     def platform(self) -> Platform | None:
         """The file's platform; None when no `module` line names one."""

@@ -56,6 +56,24 @@ document(
     "Correct the address: the counterexample gives two indices that meet, or one that leaves the buffer.",
 )
 document(
+    "synth.infeasible",
+    "No values satisfy the conditions of a `synth const`. The sentence names conditions that cannot hold together; the others are not to blame.",
+    "could not choose synth const NR: no n satisfies n <= 8, MR * ceil (n / 4) >= 16",
+    "Relax one of the conditions that are named.",
+)
+document(
+    "synth.unbounded",
+    "A `synth const` is searched over a bounded domain, and no bound of a name could be derived from the conditions.",
+    "could not choose synth const NR: nothing bounds n from above",
+    "Add a condition that bounds the name: `n <= 64`.",
+)
+document(
+    "synth.not-minimal",
+    "The values that a search proposes could not be shown to satisfy the conditions, or to be the least that do.",
+    "could not prove synth const NR: nothing smaller satisfies",
+    "Read the obligation. A divisor that can be 0 or below needs a condition that rules it out, before the condition that divides.",
+)
+document(
     "proof.not-proved",
     "A written proof does not hold: its assertion is false, or could not be decided.",
     "could not prove proof enough_chains: MR * ceil (NR / 4) >= 16",

@@ -15,6 +15,7 @@ from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.plan import Asked, Plan, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
+from cachet_verify.kernel.optimum import minimal
 from cachet_verify.replay.record import Replay
 from cachet_verify.replay.search import find_fault, replay
 from cachet_verify.report import record
@@ -58,6 +59,8 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
         _discharge(plan, verdicts)
     except (NotProvedError, RuleError) as error:
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", f"the kernel did not conclude: {error}", plan.span))
+    if plan.refuses is not None:
+        return _item(plan, record.Verdict.REFUSED, shown, plan.refuses)
     return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking))
 
 
@@ -247,6 +250,8 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
         return tuple(claim for part in plan.parts for claim in _discharge(part, verdicts))
     claims = {id(asked): discharge(asked.goal, verdicts) for asked in plan.asked}
     made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side")]
+    if plan.optimum is not None:
+        made.append(discharge(minimal(plan.optimum, tuple(made)), {}))
     if plan.meaning is None or plan.program is None:
         return tuple(made)
     routes = []
@@ -265,7 +270,7 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
 
 
 def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ClaimReport | None:
-    if not (plan.of or plan.assumes or plan.admitted):
+    if not (plan.of or plan.said or plan.assumes or plan.admitted):
         return None
     taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
     routes = tuple(route for route in ("a", "b") if route in taken)
@@ -276,7 +281,7 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> recor
     by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
     program = plan.program if plan.program is not None else plan.meaning
     return record.ClaimReport(
-        parts=(record.ClaimPart("bits of", plan.of),) if plan.of else (),
+        parts=(record.ClaimPart("bits of", plan.of),) if plan.of else plan.said,
         arithmetic=None if program is None else program.arithmetic,
         trusted=plan.admitted,
         assumes=plan.assumes,

@@ -22,6 +22,7 @@ from cachet_verify.judge.item import borrowed, conditions, layouts_of, not_suppo
 from cachet_verify.judge.plan import Plan, premises_of
 from cachet_verify.judge.relation import Questions, compared, formed
 from cachet_verify.judge.schedule import apply_schedule, plan_schedule
+from cachet_verify.judge.synth import chosen_by
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.syntax import ast
 
@@ -160,7 +161,9 @@ def _needed(module: Module, schedule: ScheduleItem, family: FamilyItem | None) -
     if family is not None:
         programs = {name: _under(item, family) for name, item in programs.items()}
         found = _given(found, family)
-    return conditions(found, "", "program.side-condition") + borrowed(schedule.rests_on, programs, module.layouts)
+    chosen = module.behind[schedule.name].chosen if schedule.name in module.behind else ()
+    needed = conditions(found, "", "program.side-condition") + borrowed(schedule.rests_on, programs, module.layouts)
+    return needed + chosen_by(chosen, module)
 
 
 def _under(item: ProgramItem, family: FamilyItem) -> ProgramItem:

@@ -34,6 +34,7 @@ from cachet_verify.judge.item import (
 )
 from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
 from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, inapplicable, plan_schedule
+from cachet_verify.judge.synth import chosen_by, plan_synth
 from cachet_verify.report.record import Verdict
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError
 from cachet_verify.rewrite.scope import Scope
@@ -119,7 +120,8 @@ def _rests(module: Module) -> dict[str, tuple[str, ...]]:
     """What each item of a file rests on, before it is planned."""
     found = {item.name: item.rests_on for item in module.programs.values()}
     found |= {item.name: item.rests_on for item in module.schedules.values()}
-    return found | {item.name: item.rests_on for item in module.proofs if isinstance(item, RelateItem)}
+    found |= {item.name: item.rests_on for item in module.proofs if isinstance(item, RelateItem)}
+    return found | {name: (*found.get(name, ()), *item.chosen) for name, item in module.behind.items()}
 
 
 def _with_borrowed(plan: Plan, module: Module) -> Plan:
@@ -127,8 +129,12 @@ def _with_borrowed(plan: Plan, module: Module) -> Plan:
     more = borrowed(plan.rests_on, module.imported, module.layouts)
     asked = tuple(replace(part, span=plan.span) for part in more.asked)
     own = tuple(name for name in plan.rests_on if name not in module.imported)
-    facts = module.behind.get(plan.name, Behind()).facts
-    return replace(plan, asked=(*plan.asked, *asked), missing=(*plan.missing, *more.missing), rests_on=own, assumes=facts)
+    found = module.behind.get(plan.name, Behind())
+    foreign = chosen_by((name for name in found.chosen if name not in module.own_searches), module)
+    asked += tuple(replace(part, span=plan.span) for part in foreign.asked)
+    own += tuple(name for name in found.chosen if name in module.own_searches and name not in own)
+    missing = (*plan.missing, *more.missing, *foreign.missing)
+    return replace(plan, asked=(*plan.asked, *asked), missing=missing, rests_on=own, assumes=found.facts)
 
 
 _Builder = tuple[str, str, "Span | None", Callable[[], Plan]]
@@ -143,15 +149,25 @@ def _builders(opened: Opened, routes: str) -> Iterator[_Builder]:
     for name in module.own_layouts:
         if name in module.layouts:
             yield name, "layout", module.layouts[name].span, partial(plan_layout, module.layouts[name])
+    yield from _stated(opened, routes)
+    for declaration in opened.loaded.tree.declarations:
+        if isinstance(declaration, ast.StepFn):
+            yield declaration.name, "step fn", declaration.span, partial(_step, opened, declaration)
+
+
+def _stated(opened: Opened, routes: str) -> Iterator[_Builder]:
+    """The builders of what a file states: proofs, searched constants, laws, and what has no meaning yet."""
+    module = opened.module
     for proof in module.proofs:
         yield proof.name, "proof", proof.span, partial(_proof, opened, proof, routes)
+    for name in module.own_searches:
+        if name in module.searches:
+            search = module.searches[name]
+            yield name, "synth const", search.span, partial(plan_synth, name, search)
     for law in module.laws:
         yield law.text, "law", law.span, partial(plan_law, law)
     for other in module.others:
         yield other.name, other.kind, other.span, partial(plan_other, other)
-    for declaration in opened.loaded.tree.declarations:
-        if isinstance(declaration, ast.StepFn):
-            yield declaration.name, "step fn", declaration.span, partial(_step, opened, declaration)
 
 
 def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:

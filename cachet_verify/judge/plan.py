@@ -11,9 +11,9 @@ from typing import Literal
 
 from cachet_verify.core.index import ZERO, Formula, Var, le
 from cachet_verify.core.ir import Program, Require
-from cachet_verify.kernel.claim import Goal
+from cachet_verify.kernel.claim import Goal, Minimal
 from cachet_verify.kernel.obligation import Obligation
-from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
+from cachet_verify.report.record import ClaimPart, Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
 
 Route = Literal["form", "side", "a", "b"]
@@ -63,6 +63,8 @@ class Plan:
     `meaning` and `program` are what the claim is about; a counterexample is replayed on them, or on
     `witness` where the item has no programs of its own. `of` is what the claim names.
     `parts` are the plans that it comes to together, of a family's members: each is concluded for itself.
+    `optimum` is what the goals come to for a search, and `said` what its claim says; `refuses` is the
+    refusal of an item that is refused once everything asked is proved.
     """
 
     name: str
@@ -80,6 +82,9 @@ class Plan:
     rests_on: tuple[str, ...] = ()
     admitted: tuple[TrustedEntry, ...] = field(default=())
     parts: tuple[Plan, ...] = ()
+    optimum: Minimal | None = None
+    said: tuple[ClaimPart, ...] = ()
+    refuses: Refusal | None = None
     witness: tuple[Program, Program] | None = None
 
     def obligations(self) -> Iterator[tuple[Asked, Obligation]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 
-from cachet_verify.core.index import Formula
+from cachet_verify.core.index import Formula, Index
 from cachet_verify.core.ir import Param, Program, Require
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
@@ -74,7 +74,24 @@ class Initialised:
     program: Program
 
 
-Statement = WellFormed | Same | Entails | Computes | Initialised
+@dataclass(frozen=True, slots=True)
+class Minimal:
+    """The values meet the conditions at the cost `cost`, a fraction, and no other integers that meet them come before.
+
+    One choice comes before another by less of the cost `numerator / denominator`, or by equal cost
+    and lexicographic order. Divisors are not 0, and the denominator is above 0, wherever the
+    conditions hold.
+    """
+
+    names: tuple[str, ...]
+    conditions: tuple[Formula, ...]
+    numerator: Index
+    denominator: Index
+    values: tuple[int, ...]
+    cost: tuple[int, int]
+
+
+Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal
 
 
 @dataclass(frozen=True, slots=True)

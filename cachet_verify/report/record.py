@@ -62,10 +62,18 @@ class TrustedEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
-    """One relation of a claim: `relation` is "bits of" or "reals of", `of` the program it names."""
+    """One relation of a claim: `relation` is "bits of" or "reals of", `of` the program it names.
+
+    Of a searched constant, `relation` is "minimal" and `of` its value.
+    """
 
     relation: str
     of: str
+
+    @property
+    def says(self) -> str:
+        """The relation as a phrase."""
+        return f"{self.of}, minimal" if self.relation == "minimal" else f"{self.relation} {self.of}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,7 @@ class ClaimReport:
     @property
     def sentence(self) -> str:
         """The relations in one phrase, such as "bits of matmul"."""
-        return "; ".join(f"{part.relation} {part.of}" for part in self.parts)
+        return "; ".join(part.says for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

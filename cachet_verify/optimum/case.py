@@ -1,0 +1,60 @@
+"""Which names to go through value by value, so that what is left for a solver is linear.
+
+Takes conditions, and those they are joined with; gives ranges of names. Must not be believed: the
+kernel asks that the ranges hold.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import prod
+
+from cachet_verify.core.index import Div, Formula, Mod, Product, subterms, variables
+from cachet_verify.optimum.interval import EVERYTHING, Interval, is_bounded, narrow
+
+Ranges = tuple[tuple[str, int, int], ...]
+
+_MOST_CASES = 20_000
+
+
+def ranges_of(names: tuple[str, ...], conditions: tuple[Formula, ...]) -> Ranges:
+    """A range for each name that the conditions bound: from the linear ones alone where those say enough."""
+    loose = _box(names, tuple(part for part in conditions if is_linear((part,), ())))
+    tight = _box(names, conditions)
+    found = ((name, loose.get(name, tight.get(name))) for name in names)
+    return tuple((name, *ends) for name, ends in found if ends is not None)
+
+
+def _box(names: tuple[str, ...], conditions: tuple[Formula, ...]) -> dict[str, Interval]:
+    box = narrow(conditions, dict.fromkeys(names, EVERYTHING))
+    return {} if box is None else {name: ends for name, ends in box.items() if all(map(is_bounded, ends))}
+
+
+def cases(names: tuple[str, ...], conditions: tuple[Formula, ...], joined: tuple[Formula, ...]) -> Ranges:
+    """The ranges that make every product and divisor of all the formulas linear, with the fewest choices.
+
+    None where nothing is nonlinear, or where it would take too many choices.
+    """
+    tight = _box(names, conditions)
+    for known in (ranges_of(names, conditions), tuple((name, *ends) for name, ends in tight.items())):
+        found = [
+            (prod(high - low + 1 for _, low, high in some), len(some), some)
+            for count in range(len(known) + 1)
+            for some in combinations(known, count)
+            if is_linear((*conditions, *joined), tuple(name for name, _, _ in some))
+        ]
+        if found and min(found)[0] <= _MOST_CASES:
+            return min(found)[2]
+    return ()
+
+
+def is_linear(parts: tuple[Formula, ...], fixed: tuple[str, ...]) -> bool:
+    """Whether products and divisors hold one name at most, once some names have values."""
+    known = frozenset(fixed)
+    for part in parts:
+        for term in subterms(part):
+            if isinstance(term, Product) and variables(term.left) - known and variables(term.right) - known:
+                return False
+            if isinstance(term, (Div, Mod)) and variables(term.right) - known:
+                return False
+    return True
