@@ -127,7 +127,10 @@ def _signature(program: Program) -> str:
 
 def _missing(opened: Opened, path: Path, wanted: str) -> CachetError:
     known = sorted({*opened.module.programs, *opened.module.schedules})
-    item = opened.module.programs.get(wanted)
+    item = opened.module.programs.get(wanted) or opened.module.schedules.get(wanted)
+    applied = opened.applied.get(wanted)
+    if applied is not None and applied.stopped is not None:
+        return applied.stopped
     if item is not None and item.unsupported:
         return fail("run.not-supported", f"{wanted} uses {item.unsupported[0].construct}, which is not supported yet", item.span)
     return fail("run.name", f"{path} has no program {wanted} to run", None, f"one of {', '.join(known)}" if known else "define `fn main () = …`")

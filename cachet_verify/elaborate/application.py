@@ -54,7 +54,8 @@ def _arity(values: Values, expr: ast.Apply, name: str, count: int) -> None:
     given = 0 if expr.args == _NOTHING else len(expr.args)
     if given != count:
         operands = "1 operand" if count == 1 else f"{count} operands"
-        raise values.context.stop("elaborate.call.arity", f"`{name}` takes {operands}, not {given}", expr.span)
+        hint = f"`{name} {' '.join('abcdefgh'[:count])}`"
+        raise values.context.stop("elaborate.call.arity", f"`{name}` takes {operands}, not {given}", expr.span, hint)
 
 
 def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:

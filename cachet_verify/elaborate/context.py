@@ -54,6 +54,9 @@ class Names(Protocol):
     def schedule(self, entry: Entry, span: Span | None) -> ScheduleItem:
         """The elaborated schedule. Raises StopError."""
 
+    def implementations(self, interface: str) -> tuple[str, ...]:
+        """The names of all implementations of an interface, as `PlusTimes f32`."""
+
     def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
         """The implementation of an interface under that name, as `PlusTimes f32`; None when there is none."""
 

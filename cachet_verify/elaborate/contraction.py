@@ -207,7 +207,7 @@ def _equations(decl: ast.Contraction, header: Header, context: Context) -> tuple
             continue
         equation = _equation(statement, context)
         if equation.name in found:
-            raise context.stop("elaborate.equation.twice", f"two equations define `{equation.name}`", statement.span)
+            raise context.stop("elaborate.equation.twice", f"two equations define `{equation.name}`", statement.span, "give one of them another name")
         if isinstance(scope.find(equation.name), (BufferEntity, IndexEntity, GenericEntity)) and equation.name != decl.result.name:
             message = f"`{equation.name}` is not the result, so no equation defines it"
             raise context.stop("elaborate.equation.target", message, statement.span, f"the result is `{decl.result.name}`")

@@ -44,7 +44,9 @@ def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context
         implementation = context.unit.implementation(words, interfaces[name])
         if implementation is None:
             message = f"`{' '.join(words)}` is no implementation of `{interfaces[name]}`"
-            raise context.stop("elaborate.generic.missing", message, arg.span, context.unit.remedy(words[0]))
+            alike = [f"`{known}`" for known in context.unit.implementations(interfaces[name]) if known.split()[0] == words[0]]
+            hint = f"one of {', '.join(alike)}" if alike else context.unit.remedy(words[0])
+            raise context.stop("elaborate.generic.missing", message, arg.span, hint)
         found[name] = implementation
     return found
 

@@ -14,10 +14,13 @@ from cachet_verify.core.ir import Declare, Lanes, Load, Stmt, Value
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.context import Context
-from cachet_verify.elaborate.problem import StopError, UnsupportedError
+from cachet_verify.elaborate.problem import StopError, UnsupportedError, indexed
 from cachet_verify.elaborate.scope import BufferEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.term import difference, elaborate_index, same_term
 from cachet_verify.syntax import ast
+
+_PART = "a part of a buffer is a vector, and one word is wanted here"
+_VECTOR = "one index for each dimension; a local of type `Vec f32 8` holds a vector"
 
 
 @dataclass(slots=True)
@@ -87,7 +90,7 @@ class Places:
             raise self.context.stop("elaborate.type.load", f"`{source_text(expr)}` is a place in memory", expr.span, f"`load {source_text(expr)}`")
         found = ValueType(entity.elem, wanted.width) if sliced and wanted.width is not None else entity.value_type
         if sliced and place.lane is None:
-            raise self.context.stop("elaborate.vector.slice", "a part of a buffer is a vector, and one word is wanted here", expr.span)
+            raise self.context.stop("elaborate.vector.slice", _PART, expr.span, _VECTOR)
         self.expect(found, wanted, expr)
         return Load(entity.name, index)
 
@@ -137,7 +140,7 @@ class Places:
         has_lane = entity.width is not None and len(items) == rank + 1 and isinstance(items[-1], ast.Slice)
         if len(items) != rank and not has_lane:
             wanted = "no index" if rank == 0 else "1 index" if rank == 1 else f"{rank} indices"
-            raise self.context.stop("elaborate.index.rank", f"`{name}` takes {wanted}, not {len(items)}", expr.span)
+            raise self.context.stop("elaborate.index.rank", f"`{name}` takes {wanted}, not {len(items)}", expr.span, indexed(name, rank))
         slices = [item for item in items if isinstance(item, ast.Slice)]
         if len(slices) > 1 or (slices and entity.width is not None and not has_lane):
             raise UnsupportedError("a block of more than one dimension", expr.span)
@@ -167,7 +170,7 @@ class Places:
     def slice_index(self, item: ast.Slice, place: Place) -> Index:
         """`lo .. hi` under a lane: `lo + lane`, with `hi - lo` lanes in use."""
         if place.lane is None:
-            raise self.context.stop("elaborate.vector.slice", "a part of a buffer is a vector, and one word is wanted here", item.span)
+            raise self.context.stop("elaborate.vector.slice", _PART, item.span, _VECTOR)
         low = elaborate_index(item.low, place.scope, self.context)
         length = difference(elaborate_index(item.high, place.scope, self.context), low)
         width = IndexConst(place.lane.width)

@@ -50,3 +50,8 @@ class Problems:
         """Add a diagnostic; the caller raises the answer to give up the piece at hand."""
         self.report(code, message, span, hint, *notes)
         return StopError(message)
+
+
+def indexed(name: str, rank: int) -> str:
+    """How a buffer of so many dimensions is indexed, as a remedy shows it."""
+    return f"`{name}[{', '.join('ijklmnpq'[:rank])}]`" if 0 < rank <= 8 else f"one index for each of the {rank} dimensions of `{name}`"

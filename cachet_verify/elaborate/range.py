@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from cachet_verify.core.index import Index
 from cachet_verify.core.spell import spell
 from cachet_verify.diagnostic import Note
-from cachet_verify.elaborate.problem import Problems
+from cachet_verify.elaborate.problem import Problems, indexed
 from cachet_verify.elaborate.term import same_term
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
@@ -61,10 +61,24 @@ def find_range(name: str, body: ast.Node, extents: Extents) -> Index | None:
     return uses[0].extent
 
 
+def _misused(body: ast.Node, extents: Extents) -> Iterator[tuple[ast.Index, str, int]]:
+    """Where an operand has another number of indices than dimensions: its name and the latter."""
+    if isinstance(body, ast.Index) and isinstance(body.base, ast.Name):
+        shape = extents(body.base.name)
+        if shape is not None and len(shape) != len(body.items):
+            yield body, body.base.name, len(shape)
+    for child in children(body):
+        yield from _misused(child, extents)
+
+
 def summed_range(name: str, body: ast.Node, extents: Extents, problems: Problems, span: Span | None) -> Index:
     """The extent of a summed index. Raises StopError after reporting why there is none."""
     uses = list(plain_uses(name, body, extents))
     if not uses:
+        for place, operand, rank in _misused(body, extents):
+            wanted = "1 index" if rank == 1 else f"{rank} indices"
+            message = f"`{operand}` takes {wanted}, not {len(place.items)}"
+            raise problems.stop("elaborate.index.rank", message, place.span or span, indexed(operand, rank))
         message = f"over what `{name}` runs cannot be told: no operand is indexed by `{name}` alone"
         raise problems.stop("elaborate.range.unknown", message, span, f"index some operand by `{name}` alone, such as `w[{name}]`")
     first = uses[0]

@@ -180,7 +180,8 @@ class Unit:
     def own_constant(self, decl: ast.Const) -> int | None:
         """The value of one of this file's constants. Raises StopError."""
         if decl.name in self._open:
-            raise self.problems.stop("elaborate.constant.cycle", f"`{decl.name}` is defined by itself", decl.span)
+            hint = "give one of the constants a number"
+            raise self.problems.stop("elaborate.constant.cycle", f"`{decl.name}` is defined by itself", decl.span, hint)
         if decl.name in self._refused:
             raise StopError(decl.name)
         if decl.name not in self._constants:
@@ -257,6 +258,10 @@ class Unit:
         return value
 
     # --- items ---
+
+    def implementations(self, interface: str) -> tuple[str, ...]:
+        """The names of all implementations of an interface, in the order they are found."""
+        return tuple(words for known, words in self.world.implementations if known == interface)
 
     def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
         """The implementation of that name; None when there is none."""

@@ -128,7 +128,7 @@ class _Builder:
 
     def placed_change(self, var: ast.PatternVar, piece: Matched, by: Mapping[str, Index]) -> Change:
         """How a hole's content changes to stand here. Raises StepError when it would lose a name."""
-        moved = {old: new for old, new in self.site.names.items() if old != new and old not in by}
+        moved = {old: new for old, new in self.site.names.items() if old != new and old not in by and old in self.match.bound}
         terms: dict[str, Index] = dict(renaming(moved).terms)
         terms.update(by)
         own = frozenset() if not isinstance(piece, Piece) or piece.total is None else frozenset((piece.total,))
@@ -242,7 +242,8 @@ class _Builder:
         index = stmt.indices[0]
         domain = self.domain(index.domain)
         if isinstance(domain, Blocks):
-            raise refuse("grid-over-blocks", f"{index.name} runs over blocks of a ragged split", stmt.span, "split without `ragged`")
+            actual = self.arguments.names.get(index.name, index.name)
+            raise refuse("grid-over-blocks", f"{actual} runs over blocks of a ragged split", stmt.span, "split without `ragged`")
         name = self.binder(index.name, stmt.span)
         with self.binding(index.name, name):
             return Grid((Axis(name, domain.low, domain.high),), Block(self.body(stmt.body)), None, stmt.device, stmt.span)

@@ -111,7 +111,7 @@ document(
 document(
     "rewrite.rule",
     "A step was built, but no kernel rule can relate the programs before and after it: they differ in more than the step's recipe allows.",
-    "step fn drop i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in $A do\n      for x in 0 .. 2 do\n        $body",
+    "step fn double i =\n  from\n    for i in $A do\n      store $cell = $v\n  to\n    for i in $A do\n      store $cell = $v + $v",
     "The message gives the rule's reason. Change the step so that every store is there once, with the same operations.",
 )
 document(

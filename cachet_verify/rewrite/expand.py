@@ -29,7 +29,7 @@ def _line(line: ast.ScheduleLine, scope: Scope, inside: tuple[str, ...]) -> tupl
         return (line,)
     if line.name in inside:
         chain = " -> ".join((*inside, line.name))
-        raise refuse("recursive-schedule-fn", f"the schedule fn {line.name} calls itself: {chain}", line.span)
+        raise refuse("recursive-schedule-fn", f"the schedule fn {line.name} calls itself: {chain}", line.span, "write the steps out")
     definition = scope.schedule_fns[line.name]
     bindings = None if line.clauses else bind(definition.params, line.args)
     if bindings is None:

@@ -76,7 +76,8 @@ def _call(expr: ast.Apply, lookup: Lookup) -> Index:
 def _not_an_integer(expr: ast.Expr) -> StepError:
     if isinstance(expr, (ast.Name, ast.PatternVar)):
         shown = f"${expr.name}" if isinstance(expr, ast.PatternVar) else expr.name
-        return refuse("unknown-name", f"{shown} does not stand for an integer here", expr.span)
+        hint = "" if isinstance(expr, ast.PatternVar) else f"a size, a number, or a constant of the file: `const {shown} : Nat = …`"
+        return refuse("unknown-name", f"{shown} does not stand for an integer here", expr.span, hint)
     hint = "write sizes, counters, `g.lo`, `g.len`, `g[k]`, numbers, + - * / %, floor, ceil, min and max"
     return refuse("not-an-integer", "this is not an integer expression that a step can use", expr.span, hint)
 
@@ -92,7 +93,7 @@ def formula_of(expr: ast.Expr, lookup: Lookup) -> Formula:
         return conj(parts) if expr.operator == "and" else disj(parts)
     if isinstance(expr, ast.Binary):
         return _comparison(expr, lookup)
-    raise refuse("not-a-condition", "this is not a condition on integers", expr.span)
+    raise refuse("not-a-condition", "this is not a condition on integers", expr.span, "a comparison, such as `$lo < $hi`")
 
 
 def _comparison(expr: ast.Binary, lookup: Lookup) -> Formula:
@@ -105,7 +106,7 @@ def _comparison(expr: ast.Binary, lookup: Lookup) -> Formula:
         return lt(left, right)
     if expr.operator in _RELATIONS:
         return compare(_RELATIONS[expr.operator], left, right)
-    raise refuse("not-a-condition", "this is not a condition on integers", expr.span)
+    raise refuse("not-a-condition", "this is not a condition on integers", expr.span, "a comparison, such as `$lo < $hi`")
 
 
 def block_part(expr: ast.Expr) -> str | None:

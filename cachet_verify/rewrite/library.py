@@ -147,6 +147,8 @@ def no_loop(step: str, name: str, known: Sequence[str], span: Span | None) -> St
 def _remedy(error: MismatchError) -> str:
     if "from the cell" in error.wanted or "cell itself" in error.wanted:
         return "put `zero (…) c` first, so that the sum starts from its cell"
+    if error.wanted == "a loop over a plain range" and error.found.startswith("blocks "):
+        return "split without `ragged`, which gives a plain range"
     return ""
 
 

@@ -109,7 +109,8 @@ class _Matcher:
         for place, wanted in enumerate(pattern):
             if isinstance(wanted, ast.ExprStatement) and isinstance(wanted.value, ast.PatternVar):
                 if place + 1 != len(pattern):
-                    raise refuse("step-definition", f"${wanted.value.name} stands for all that follows: nothing may follow it", wanted.span)
+                    text = f"${wanted.value.name} stands for all that follows: nothing may follow it"
+                    raise refuse("step-definition", text, wanted.span, "put it last")
                 self.fill(wanted.value.name, Body(stmts[place:]))
                 return len(stmts)
             if place >= len(stmts):

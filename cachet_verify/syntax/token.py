@@ -79,6 +79,7 @@ _REMEDY = {
     "\N{RIGHT SINGLE QUOTATION MARK}": "write the straight quote of the keyboard, `'`",
     "\N{LEFT DOUBLE QUOTATION MARK}": 'write straight quotes, `"`',
     "\N{RIGHT DOUBLE QUOTATION MARK}": 'write straight quotes, `"`',
+    "\N{LEFT SINGLE QUOTATION MARK}": 'write straight quotes, `"`',
     "\N{HORIZONTAL ELLIPSIS}": "write out what is left out",
     "\N{LESS-THAN OR EQUAL TO}": "write `<=`",
     "\N{GREATER-THAN OR EQUAL TO}": "write `>=`",

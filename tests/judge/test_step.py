@@ -30,3 +30,23 @@ schedule s of outer =
   through j
 """
     assert verdicts(tmp_path, text)["s"] == verdict
+
+
+def test_a_new_loop_of_a_step_may_be_called_like_a_buffer_of_the_program(tmp_path: Path) -> None:
+    text = """
+contraction outer (reads x: [f32; M]) (reads y: [f32; N]) -> out c: [f32; M, N] =
+  c[i, j] = x[i] * y[j]
+
+step fn once i =
+  from
+    for i in $lo .. $hi do
+      $body
+  to
+    for x in 0 .. 1 do
+      for i in $lo .. $hi do
+        $body
+
+schedule s of outer =
+  once i
+"""
+    assert verdicts(tmp_path, text) == {"outer": "proved", "once": "proved", "s": "proved"}
