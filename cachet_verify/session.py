@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cachet_verify.judge.plan import Plan
     from cachet_verify.kernel import obligation as kernel
     from cachet_verify.solver.prover import Prover
+    from cachet_verify.synthesis import Synthesis
     from cachet_verify.traffic.record import Account
 
 
@@ -55,6 +56,21 @@ def account(path: Path, name: str, exact: bool = False, at: str = "") -> Account
     from cachet_verify.traffic.file import account_in_file
 
     return account_in_file(path, name, exact, at, check)
+
+
+def synthesis(path: Path, most: int = 5) -> Synthesis:
+    """What each `synth const` of a file chooses, with up to `most` candidates in order. Raises CachetError."""
+    from cachet_verify.synthesis import synthesis as searched
+
+    return searched(path, most, check)
+
+
+def synthesis_shown(path: Path, most: int) -> tuple[Report, str, dict[str, object]]:
+    """The report of the searches of a file, and the searches as text and as a document."""
+    from cachet_verify.synthesis import document, rendered
+
+    found = synthesis(path, most)
+    return found.report, rendered(found), document(found)
 
 
 def account_shown(path: Path, name: str, exact: bool, at: str) -> tuple[str, dict[str, object]]:

@@ -34,7 +34,7 @@ Range = tuple[str, int, int]
 """A variable with the least and the greatest value it can have."""
 
 _MOST_CASES = 100_000
-_TOGETHER = 256
+_TOGETHER = 16
 """Cases that are asked in one obligation."""
 
 

@@ -31,21 +31,31 @@ def _box(names: tuple[str, ...], conditions: tuple[Formula, ...]) -> dict[str, I
 
 
 def cases(names: tuple[str, ...], conditions: tuple[Formula, ...], joined: tuple[Formula, ...]) -> Ranges:
-    """The ranges that make every product and divisor of all the formulas linear, with the fewest choices.
+    """The ranges that leave plain questions, with the fewest choices.
 
-    None where nothing is nonlinear, or where it would take too many choices.
+    Best is what leaves every product and divisor linear and one name at most in each quotient and
+    remainder; then what leaves them linear. None where that is so already, or takes too many choices.
     """
-    tight = _box(names, conditions)
-    for known in (ranges_of(names, conditions), tuple((name, *ends) for name, ends in tight.items())):
-        found = [
-            (prod(high - low + 1 for _, low, high in some), len(some), some)
-            for count in range(len(known) + 1)
-            for some in combinations(known, count)
-            if is_linear((*conditions, *joined), tuple(name for name, _, _ in some))
-        ]
-        if found and min(found)[0] <= _MOST_CASES:
-            return min(found)[2]
+    tight = tuple((name, *ends) for name, ends in _box(names, conditions).items())
+    parts = (*conditions, *joined)
+    for is_plain in (_is_single, is_linear):
+        for known in (ranges_of(names, conditions), tight):
+            found = [
+                (prod(high - low + 1 for _, low, high in some), len(some), some)
+                for count in range(len(known) + 1)
+                for some in combinations(known, count)
+                if is_plain(parts, tuple(name for name, _, _ in some))
+            ]
+            if found and min(found)[0] <= _MOST_CASES:
+                return min(found)[2]
     return ()
+
+
+def _is_single(parts: tuple[Formula, ...], fixed: tuple[str, ...]) -> bool:
+    """Whether all is linear, and each quotient and remainder is of one name at most that has no value."""
+    known = frozenset(fixed)
+    divided = (term for part in parts for term in subterms(part) if isinstance(term, (Div, Mod)))
+    return is_linear(parts, fixed) and all(len(variables(term) - known) <= 1 for term in divided)
 
 
 def is_linear(parts: tuple[Formula, ...], fixed: tuple[str, ...]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from cachet_verify.optimum.problem import Candidate, Found, Infeasible, Outcome
 from cachet_verify.report.record import ItemReport
 from tests.judge.asking import items, verdicts
 
@@ -163,3 +165,25 @@ synth const (A, B, C) : (Nat, Nat, Nat) =
     }
     a, b, k = costs[min(costs)]
     assert sentence(items(tmp_path, text)["A"]) == f"{a} with B = {b}, C = {k}, minimal"
+
+
+LIAR = "synth const A : Nat = minimize n in (n): n where n > 4, n <= 9\nproof p = assert A > 4\n"
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        Found((Candidate(Fraction(6), (6,)),)),
+        Found((Candidate(Fraction(4), (4,)),)),
+        Found((Candidate(Fraction(4), (5,)),)),
+        Found((Candidate(Fraction(10), (10,)),)),
+        Infeasible((1, 2), True),
+        Infeasible((1,), False),
+    ],
+)
+def test_what_a_search_says_is_not_believed(lie: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cachet_verify.elaborate.synth.search", lambda problem: lie)
+    found = items(tmp_path, LIAR)
+    assert found["A"].verdict.value in ("undecided", "refused")
+    assert found["A"].refusal is None or found["A"].refusal.code == "synth.not-minimal"
+    assert found["p"].verdict.value in ("undecided", "refused")
