@@ -129,7 +129,7 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     is_side = first.asked.route == "side" and plan.meaning is None and not plan.parts
     refused = _refused(first, None if is_side else seen)
     member = _failing_part(plan, [first])
-    if member is not plan:
+    if member is not plan and member.name not in refused.message:
         refused = replace(refused, message=f"{refused.message}\nin {member.name}")
     return _item(plan, record.Verdict.REFUSED, shown, refused)
 
