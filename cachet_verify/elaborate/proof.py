@@ -207,6 +207,10 @@ def _pairs(program: Program, meaning: Program, decl: ast.Proof, context: Context
         if theirs.elem != mine.elem or len(theirs.shape) != len(mine.shape) or not is_written:
             message = f"`{mine.name}` of `{program.name}` and `{theirs.name}` of `{meaning.name}` differ in type or mode"
             raise problems.stop("elaborate.proof", message, decl.span)
+        if theirs.mode != mine.mode:
+            kept, name = (program.name, mine.name) if mine.mode == "mut" else (meaning.name, theirs.name)
+            message = f"`{name}` may keep old content in `{kept}`, and on the other side it is produced"
+            raise problems.stop("elaborate.proof", message, decl.span, f"`produces Init {name}` in the header of `{kept}`")
     if program.generics != meaning.generics:
         raise problems.stop(
             "elaborate.proof", "both sides must have the same parameters such as `S`, or none", decl.span, "bind them: `relate f to g @(S = …)`"
