@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import Formula, variables
 from cachet_verify.core.memory import MeaningError
@@ -16,9 +17,10 @@ from cachet_verify.judge.plan import Asked, Plan, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
-from cachet_verify.replay.record import Replay
-from cachet_verify.replay.search import find_fault, replay
 from cachet_verify.report import record
+
+if TYPE_CHECKING:
+    from cachet_verify.replay.record import Replay
 
 _SEARCHED = "a model the search cannot rule out"
 
@@ -155,6 +157,8 @@ def _open_reason(item: _Open) -> str:
 
 
 def _replayed(plan: Plan, unproved: list[_Open]) -> Replay | None:
+    from cachet_verify.replay.search import find_fault, replay
+
     failing = _failing_part(plan, unproved)
     meaning, program = failing.witness or (failing.meaning, failing.program)
     try:

@@ -44,7 +44,7 @@ from cachet_verify.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A file elaborated, with the steps of its schedules applied."""
+    """A file elaborated; a schedule's steps are applied when its program is first asked for."""
 
     loaded: LoadedFile
     module: Module
@@ -76,14 +76,41 @@ def scope_of(module: Module, item: ScheduleItem) -> Scope:
     return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name)
 
 
+class AppliedSchedules(Mapping[str, Applied]):
+    """The schedules of a module that have steps to apply, each applied once, when it is first looked up."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._names = tuple(
+            name for name, item in module.schedules.items() if item.program is not None and not item.unsupported and not item.families
+        )
+        self._done: dict[str, Applied] = {}
+
+    def __getitem__(self, name: str) -> Applied:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._done:
+            item = self._module.schedules[name]
+            if item.program is None:
+                raise KeyError(name)
+            self._done[name] = apply_schedule(item.program, item.lines, scope_of(self._module, item))
+        return self._done[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+
 def open_file(path: Path) -> Opened:
-    """Load, elaborate, and apply every schedule. Raises CachetError."""
+    """Load and elaborate; schedules are applied when they are asked for. Raises CachetError."""
     loaded = load_file(path)
     module = elaborate(loaded)
-    applied: dict[str, Applied] = {}
-    for name, item in module.schedules.items():
-        if item.program is not None and not item.unsupported and not item.families:
-            applied[name] = apply_schedule(item.program, item.lines, scope_of(module, item))
+    applied = AppliedSchedules(module)
     if any(item.waits_for for item in module.programs.values()):
         ready = {name: replace(done.program, name=name) for name, done in applied.items() if done.stopped is None}
         module = elaborate(loaded, ready)
