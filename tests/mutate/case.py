@@ -55,7 +55,7 @@ Stream = Callable[[int], Iterator[Case]]
 
 @cache
 def opened() -> Opened:
-    """The base file, with its schedules applied."""
+    """The base file; its schedules are applied when they are looked up."""
     return open_file(BASE)
 
 
@@ -126,7 +126,7 @@ def _calls() -> dict[str, tuple[Call, ...]]:
     """The calls of kernel rules that the base schedules make, by rule."""
     opened()
     with recorded() as calls:
-        open_file(BASE)
+        tuple(open_file(BASE).applied.values())
     found: dict[str, list[Call]] = {}
     for call in calls:
         found.setdefault(call.rule.__name__, []).append(call)
