@@ -54,6 +54,8 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", reason, plan.span))
     if unproved or plan.missing:
         return _not_proved(plan, unproved, shown)
+    if not plan.asked and not plan.parts and not plan.admitted:
+        return _item(plan, record.Verdict.UNDECIDED, shown, None, "nothing was asked")
     vacuous = _vacuous(plan, asking)
     if vacuous is not None:
         return _item(plan, record.Verdict.REFUSED if vacuous else record.Verdict.UNDECIDED, shown, *_vacuity(plan, vacuous))
