@@ -238,7 +238,7 @@ class _Naming:
         """Blocks that are no variable, with the cofactors they are written with and what those stay below."""
         found = []
         for block, cofactors in self.factors.values():
-            is_variable = len(block) == 1 and all(len(monomial) == 1 for monomial in block)
+            is_variable = len(block) == 1 and all(len(monomial) == 1 and weight == 1 for monomial, weight in block.items())
             if is_variable and all(len(cofactor) == 1 for cofactor in cofactors.values()):
                 continue
             terms: dict[Index, Polynomial] = {ZERO: {}}
