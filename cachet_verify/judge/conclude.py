@@ -52,20 +52,23 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
     if faults:
         reason = f"the solvers disagree about: {faults[0].obligation.subject}"
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", reason, plan.span))
+    values = [item for item in unproved if item.asked.route != "cost"]
+    if values or any(item.route != "cost" for item in plan.missing):
+        return _not_proved(plan, values, shown)
     if unproved or plan.missing:
-        return _not_proved(plan, unproved, shown)
+        return _too_costly(plan, unproved, shown)
     if not plan.asked and not plan.parts and not plan.admitted:
         return _item(plan, record.Verdict.UNDECIDED, shown, None, "nothing was asked")
     vacuous = _vacuous(plan, asking)
     if vacuous is not None:
         return _item(plan, record.Verdict.REFUSED if vacuous else record.Verdict.UNDECIDED, shown, *_vacuity(plan, vacuous))
     try:
-        _discharge(plan, verdicts)
+        claims = _discharge(plan, verdicts)
     except (NotProvedError, RuleError) as error:
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", f"the kernel did not conclude: {error}", plan.span))
     if plan.refuses is not None:
         return _item(plan, record.Verdict.REFUSED, shown, plan.refuses)
-    return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking))
+    return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking, _trusted(plan, claims)))
 
 
 def _item(
@@ -136,6 +139,15 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     if member is not plan and member.name not in refused.message:
         refused = replace(refused, message=f"{refused.message}\nin {member.name}")
     return _item(plan, record.Verdict.REFUSED, shown, refused)
+
+
+def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...]) -> record.ItemReport:
+    """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
+    over = next((item for item in unproved if isinstance(item.verdict, Refuted) and item.obligation.can_refute), None)
+    if over is None:
+        reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
+        return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
+    return _item(plan, record.Verdict.REFUSED, shown, _refused(over, None))
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
@@ -255,7 +267,7 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
     if plan.parts:
         return tuple(claim for part in plan.parts for claim in _discharge(part, verdicts))
     claims = {id(asked): discharge(asked.goal, verdicts) for asked in plan.asked}
-    made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side")]
+    made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side", "cost")]
     if plan.optimum is not None:
         made.append(discharge(minimal(plan.optimum, tuple(made)), {}))
     if plan.meaning is None or plan.program is None:
@@ -275,8 +287,17 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
     return (*made, discharge(goal, {}))
 
 
-def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> record.ClaimReport | None:
-    if not (plan.of or plan.said or plan.assumes or plan.admitted):
+def _trusted(plan: Plan, claims: tuple[Claim, ...]) -> tuple[record.TrustedEntry, ...]:
+    """What the kernel's claims rest on, and what the plan admits."""
+    marks = sorted({(mark.kind, mark.name, mark.reason) for claim in claims for mark in claim.trust})
+    found = (record.TrustedEntry(kind, name, reason or None, "none" if kind == "template" else None) for kind, name, reason in marks)
+    return tuple(dict.fromkeys((*plan.admitted, *found)))
+
+
+def _claim(
+    plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted: tuple[record.TrustedEntry, ...]
+) -> record.ClaimReport | None:
+    if not (plan.of or plan.said or plan.assumes or trusted):
         return None
     taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
     routes = tuple(route for route in ("a", "b") if route in taken)
@@ -289,7 +310,7 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> recor
     return record.ClaimReport(
         parts=(record.ClaimPart("bits of", plan.of),) if plan.of else plan.said,
         arithmetic=None if program is None else program.arithmetic,
-        trusted=plan.admitted,
+        trusted=trusted,
         assumes=plan.assumes,
         requires=tuple(dict.fromkeys(spell_requirement(need.condition) for need in plan.requires)),
         strength=record.Strength(by, routes),

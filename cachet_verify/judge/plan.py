@@ -16,7 +16,7 @@ from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.report.record import ClaimPart, Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
 
-Route = Literal["form", "side", "a", "b"]
+Route = Literal["form", "side", "a", "b", "cost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Asked:
     """A goal, what stands before an obligation's subject when it fails, and the code of that refusal.
 
     `route` is `form` for well-formedness, `side` for side conditions and written proofs, `a` for a
-    schedule's step, `b` for the end-to-end comparison. `note` follows the sentence on a line of its own.
+    schedule's step, `b` for the end-to-end comparison, `cost` for what a platform or a budget has room for: that
+    is told only where everything about values is proved. `note` follows the sentence on a line of its own.
     """
 
     goal: Goal
