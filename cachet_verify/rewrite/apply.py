@@ -21,6 +21,7 @@ from cachet_verify.rewrite.library import apply_library_step
 from cachet_verify.rewrite.order import order
 from cachet_verify.rewrite.outcome import Chain, StepOutcome
 from cachet_verify.rewrite.pack import pack
+from cachet_verify.rewrite.pack_lanes import pack_lanes
 from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
@@ -29,12 +30,13 @@ from cachet_verify.syntax import ast
 _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "order": lambda program, step, scope: order(program, step),
     "pack": pack,
+    "pack_lanes": pack_lanes,
     "keep": lambda program, step, scope: keep(program, step),
     "registers": registers,
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("grid", "tiles", "pack_lanes", "outer_products", "compute", "reduce", "parts", "element"))
+LATER = frozenset(("grid", "tiles", "outer_products", "compute", "reduce", "parts", "element"))
 """Steps of the language that have no meaning here yet."""
 
 

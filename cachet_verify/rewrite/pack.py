@@ -40,8 +40,8 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """The line, read."""
+class Request:
+    """What is copied, to where, inside which loop, by loops of which names."""
 
     line: Line
     operand: str
@@ -52,11 +52,16 @@ class _Request:
 
 def pack(program: Program, step: ast.Step, scope: Scope) -> Chain:
     """Apply a pack. Raises StepError where there is nothing to copy or it cannot be bounded."""
-    request = _request(step)
-    chain = with_buffers(Chain(program), scope)
+    return packed(Chain(program), request_of(Line(step, FORM)), scope)
+
+
+def packed(chain: Chain, request: Request, scope: Scope) -> Chain:
+    """The chain with the copy. Raises StepError where there is nothing to copy or it cannot be bounded."""
+    step = request.line.step
+    chain = with_buffers(chain, scope)
     found = find_loop(chain.program.body, request.along)
     if found is None:
-        raise no_loop("pack", request.along, counters(chain.program.body), step.span)
+        raise no_loop(step.name, request.along, counters(chain.program.body), step.span)
     path, loop = found
     start, uses = _uses(request, loop)
     used = taken(chain.program)
@@ -69,11 +74,11 @@ def pack(program: Program, step: ast.Step, scope: Scope) -> Chain:
     return chain.then(_staged(chain, place, loop.body.body[start:], request, copied))
 
 
-def _request(step: ast.Step) -> _Request:
-    line = Line(step, FORM)
-    line.check_words("into", "along", "over")
+def request_of(line: Line, *words: str) -> Request:
+    """What a line asks for; `words` are clauses it may have besides. Raises StepError."""
+    line.check_words("into", "along", "over", *words)
     operand = line.first_name("the name of an operand")
-    return _Request(line, operand, line.name("into"), line.name("along"), line.names(line.clause("over"), "the copy's loops"))
+    return Request(line, operand, line.name("into"), line.name("along"), line.names(line.clause("over"), "the copy's loops"))
 
 
 def with_buffers(chain: Chain, scope: Scope) -> Chain:
@@ -86,7 +91,7 @@ def with_buffers(chain: Chain, scope: Scope) -> Chain:
     return chain.then(same_families(chain.program, after))
 
 
-def _buffer(program: Program, request: _Request) -> Param:
+def _buffer(program: Program, request: Request) -> Param:
     """The scratch buffer to fill. Raises StepError where it cannot hold a copy of the operand."""
     span = request.line.step.span
     params = {param.name: param for param in program.params}
@@ -130,7 +135,7 @@ def _own_loops(stmt: Stmt) -> dict[str, Domain]:
     if isinstance(stmt, For):
         return {stmt.counter: stmt.domain}
     if isinstance(stmt, Grid):
-        return {axis.counter: Range(axis.low, axis.high) for axis in stmt.axes}
+        return {axis.counter: axis.domain for axis in stmt.axes}
     return {}
 
 
@@ -143,7 +148,7 @@ def _collect_value(value: Value, buffer: str, loops: Mapping[str, Domain], found
             found.append(Use(part, dict(inside)))
 
 
-def _uses(request: _Request, loop: For) -> tuple[int, tuple[Use, ...]]:
+def _uses(request: Request, loop: For) -> tuple[int, tuple[Use, ...]]:
     """Where the copy goes in the loop's body, and the loads it serves."""
     for place, stmt in enumerate(loop.body.body):
         if uses_in((stmt,), request.operand):
@@ -163,7 +168,7 @@ class _Dimension:
     name: str | None
 
 
-def _dimensions(program: Program, request: _Request, uses: Sequence[Use], param: Param) -> tuple[_Dimension, ...]:
+def _dimensions(program: Program, request: Request, uses: Sequence[Use], param: Param) -> tuple[_Dimension, ...]:
     rank = len(uses[0].load.index)
     reaches = tuple(_reach(program, request, uses, place) for place in range(rank))
     moving = [reach for reach in reaches if reach.inner != ZERO]
@@ -180,7 +185,7 @@ def _dimensions(program: Program, request: _Request, uses: Sequence[Use], param:
     return tuple(_Dimension(reach, next(waiting) if any(reach is item for item in chosen) else None) for reach in reaches)
 
 
-def _reach(program: Program, request: _Request, uses: Sequence[Use], place: int) -> Reach:
+def _reach(program: Program, request: Request, uses: Sequence[Use], place: int) -> Reach:
     """How far all loads together reach in one dimension."""
     try:
         found = reach(uses[0].load.index[place], uses[0].loops, program)
@@ -196,7 +201,7 @@ def _reach(program: Program, request: _Request, uses: Sequence[Use], place: int)
 # --- the copy ---
 
 
-def _turned(request: _Request, dimensions: Sequence[_Dimension], program: Program, use: Use) -> Load:
+def _turned(request: Request, dimensions: Sequence[_Dimension], program: Program, use: Use) -> Load:
     """Where a load of the operand finds its word in the copy."""
     index: list[Index] = []
     for term, dimension in zip(use.load.index, dimensions, strict=True):
@@ -208,7 +213,7 @@ def _turned(request: _Request, dimensions: Sequence[_Dimension], program: Progra
     return Load(request.buffer, tuple(index))
 
 
-def _copy(request: _Request, dimensions: Sequence[_Dimension]) -> Stmt:
+def _copy(request: Request, dimensions: Sequence[_Dimension]) -> Stmt:
     """The nest that fills the copy."""
     source: list[Index] = []
     loops: list[tuple[str, Index]] = []
@@ -226,7 +231,7 @@ def _copy(request: _Request, dimensions: Sequence[_Dimension]) -> Stmt:
     return nest
 
 
-def _staged(chain: Chain, path: Path, region: Sequence[Stmt], request: _Request, dimensions: Sequence[_Dimension]) -> Goal:
+def _staged(chain: Chain, path: Path, region: Sequence[Stmt], request: Request, dimensions: Sequence[_Dimension]) -> Goal:
     """The kernel's goal for the copy and the region that reads it."""
     uses = uses_in(region, request.operand)
     turned = {use.load: _turned(request, dimensions, chain.program, use) for use in uses}

@@ -124,8 +124,8 @@ def test_bands_of_rows_in_parallel() -> None:
 
 
 def test_steps_of_later_stages_are_told_apart() -> None:
-    code, message, _ = refusal("pack_lanes b into packB along j over (b0, b1, bt) lanes 16", MATMUL)
-    assert (code, message) == ("rewrite.not-supported", "the step pack_lanes is not supported yet")
+    code, message, _ = refusal("parts [8, 16]", MATMUL)
+    assert (code, message) == ("rewrite.not-supported", "the step parts is not supported yet")
 
 
 def test_a_step_of_ones_own_may_have_the_name_of_a_later_one() -> None:
