@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, conjuncts, le
-from cachet_verify.core.ir import Kept, Layout, Param, Require
+from cachet_verify.core.ir import Kept, Layout, Param, Require, Traffic
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Argument
+from cachet_verify.elaborate.layout import needed_at
+from cachet_verify.elaborate.movement import elaborate_movement
 from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.problem import StopError, Unsupported
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, SideCondition
@@ -33,6 +35,7 @@ class Header:
     generics: tuple[tuple[str, str], ...]
     requires: tuple[Require, ...]
     kept: tuple[Kept, ...]
+    movement: tuple[Traffic, ...] | None
     scope: Scope
     unsupported: tuple[Unsupported, ...]
 
@@ -82,6 +85,7 @@ def elaborate_header(
         bound,
         requires,
         _kept(builder, contract),
+        elaborate_movement(contract.movement, [param.name for param in builder.params], builder.scope, context),
         builder.scope,
         _unsupported(contract),
     )
@@ -185,7 +189,7 @@ def _add_param(builder: _Builder, param: ast.Param, mode: str) -> None:
             "elaborate.call.mode", f"say what `{param.name}` is for", param.span, f"`(reads {param.name}: …)` or `(mut {param.name}: …)`"
         )
     context.fresh.take(param.name)
-    layout = elaborate_layout(param.storage, len(shape), builder.scope, context)
+    layout = elaborate_layout(param.storage, shape, builder.scope, context)
     check_level(param.storage.level, param.span, context)
     made = Param(param.name, mode or "reads", elem, shape, layout, param.storage.level, span=param.span)
     builder.params.append(made)
@@ -204,8 +208,8 @@ def elaborate_shape(dims: Sequence[ast.Expr], scope: Scope, context: Context) ->
     return tuple(shape)
 
 
-def elaborate_layout(storage: ast.Storage, rank: int, scope: Scope, context: Context) -> Layout | None:
-    """The layout a storage names, with its arguments; None for row by row."""
+def elaborate_layout(storage: ast.Storage, shape: Sequence[Index], scope: Scope, context: Context) -> Layout | None:
+    """The layout a storage names, with its arguments; None for row by row. Notes what it requires of them and of the extents."""
     expr = storage.layout
     if expr is None:
         return None
@@ -218,13 +222,15 @@ def elaborate_layout(storage: ast.Storage, rank: int, scope: Scope, context: Con
     layout = entry.declaration
     if not isinstance(layout, ast.Layout):
         raise context.stop("elaborate.layout", f"`{head.name}` is not a layout", head.span)
-    if len(args) != len(layout.params) or rank != len(layout.dims):
+    if len(args) != len(layout.params) or len(shape) != len(layout.dims):
         message = f"`{head.name}` takes {len(layout.params)} numbers and lays out {len(layout.dims)} dimensions"
         raise context.stop("elaborate.layout", message, expr.span)
     numbers = tuple(elaborate_index(arg, scope, context) for arg in args)
     for term, arg in zip(numbers, args, strict=True):
         if not isinstance(term, Const) or term.value < 1:
             context.require(scope, le(ONE, term), f"`{spell(term)}`, a number of the layout `{head.name}`, is at least 1", arg.span)
+    for goal, text in needed_at(layout, numbers, shape, scope, context.within(context.unit_of(entry.path), head.name)):
+        context.require(scope, goal, text, expr.span)
     return Layout(head.name, numbers, entry.path)
 
 
@@ -290,6 +296,5 @@ def _kept(builder: _Builder, contract: ast.Contract) -> tuple[Kept, ...]:
 
 
 def _unsupported(contract: ast.Contract) -> tuple[Unsupported, ...]:
-    found = [Unsupported("a `movement` budget", row.span) for row in contract.movement]
-    found += [Unsupported("`invariant`", row.span) for row in contract.invariants]
+    found = [Unsupported("`invariant`", row.span) for row in contract.invariants]
     return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
 from cachet_verify.core.ir import Layout, Param, Program
 from cachet_verify.elaborate.problem import Unsupported
@@ -119,7 +120,7 @@ class ScheduleItem:
     buffers: tuple[Param, ...]
     lines: tuple[ast.ScheduleLine, ...]
     arguments: tuple[Argument, ...] = ()
-    device: str | None = None
+    device: Arithmetic | None = None
     conditions: tuple[SideCondition, ...] = ()
     families: tuple[FamilyItem, ...] = ()
     rests_on: tuple[str, ...] = ()
@@ -134,7 +135,7 @@ class LayoutItem:
 
     In `address` and `size` the layout's parameters, extents and indices are variables of those
     names. `conditions` say that it is injective and stays inside its size, for all extents and
-    all parameters above 0.
+    all parameters above 0 that meet `requires`; `premises` are these where something is required.
     """
 
     name: str
@@ -144,7 +145,9 @@ class LayoutItem:
     address: Index
     size: Index
     conditions: tuple[SideCondition, ...]
+    requires: tuple[Formula, ...] = ()
     span: Span | None = field(default=None, compare=False)
+    premises: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ share an address, and every address lies inside the size. Must not assume either
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import (
@@ -24,10 +25,12 @@ from cachet_verify.core.index import (
     mul,
     substitute,
 )
+from cachet_verify.core.spell import spell, spell_requirement
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import LayoutItem
+from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.scope import IndexEntity, Scope, SideCondition
-from cachet_verify.elaborate.term import elaborate_index
+from cachet_verify.elaborate.term import COMPARISONS, elaborate_condition, elaborate_index
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -49,15 +52,39 @@ def build_layout(unit: Unit, decl: ast.Layout) -> LayoutItem:
         scope = scope.bind(name, IndexEntity(Var(name))).assume(le(ONE, Var(name)))
     for name in extents:
         scope = scope.bind(name, IndexEntity(Var(name))).assume(le(ZERO, Var(name)))
+    needs = tuple(elaborate_condition(need, scope, context) for need in decl.requires)
+    scope = scope.assume(*needs)
     size = elaborate_index(decl.size, scope, context) if decl.size is not None else product([Var(name) for name in extents])
     inner = scope
     for name in decl.indices:
         inner = inner.bind(name, IndexEntity(Var(name)))
     address = elaborate_index(decl.address, inner.assume(*inside(decl.indices, [Var(name) for name in extents])), context)
     numbers: list[Index] = [Var(name) for name in decl.params]
-    item = LayoutItem(decl.name, decl.params, extents, decl.indices, address, size, (), decl.span)
+    item = LayoutItem(decl.name, decl.params, extents, decl.indices, address, size, (), needs, decl.span)
     made = layout_conditions(item, numbers, [Var(name) for name in extents], scope.facts)
-    return LayoutItem(decl.name, decl.params, extents, decl.indices, address, size, (*context.conditions, *made), decl.span)
+    return replace(item, conditions=(*context.conditions, *made), premises=scope.facts if needs else ())
+
+
+def needed_at(decl: ast.Layout, numbers: Sequence[Index], extents: Sequence[Index], place: Scope, context: Context) -> Iterator[tuple[Formula, str]]:
+    """What a layout requires where it is used with these numbers and extents, each with its text. Raises StopError.
+
+    `context` is of the file that declares it; `place` is the scope of the use.
+    """
+    scope = Scope(facts=place.facts)
+    names = (*decl.params, *(dim.name for dim in decl.dims if isinstance(dim, ast.Name)))
+    for name, term in zip(names, (*numbers, *extents), strict=True):
+        scope = scope.bind(name, IndexEntity(term))
+    for need in decl.requires:
+        goal = elaborate_condition(need, scope, context)
+        yield goal, f"what the layout `{decl.name}` requires, {source_text(need)}: {_with_numbers(need, goal, scope, context)}"
+
+
+def _with_numbers(need: ast.Expr, goal: Formula, scope: Scope, context: Context) -> str:
+    """A requirement in terms of the place where the layout is used; both sides of a comparison stay as they are."""
+    if not (isinstance(need, ast.Binary) and need.operator in COMPARISONS):
+        return spell_requirement(goal)
+    left, right = (spell(elaborate_index(side, scope, context)) for side in (need.left, need.right))
+    return f"{left} {need.operator} {right}"
 
 
 def product(terms: Sequence[Index]) -> Index:

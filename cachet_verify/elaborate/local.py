@@ -6,6 +6,7 @@ Must not give a cell a word that the text does not.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import Index
@@ -31,7 +32,7 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     if allocated is not None:
         return _allocate(body, statement, allocated, scope, found)
     kind, shape, is_array = _declared_type(body, statement, scope)
-    layout = elaborate_layout(statement.storage, len(shape), scope, context) if statement.storage is not None else None
+    layout = elaborate_layout(statement.storage, shape, scope, context) if statement.storage is not None else None
     if statement.storage is not None:
         check_level(statement.storage.level, statement.span, context)
     name = context.fresh.take(statement.name)
@@ -39,9 +40,12 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local", layout)
     value = statement.value
     if value is None:
-        found.append(Declare(name, kind.elem, shape, kind.width, None, mutable, None, statement.span))
+        level = None if statement.storage is None else statement.storage.level
+        found.append(Declare(name, kind.elem, shape, kind.width, None, mutable, None, statement.span, layout, level))
     elif is_array:
-        found.append(_filled(body, name, kind, shape, value, (scope, found, mutable, statement)))
+        level = None if statement.storage is None else statement.storage.level
+        filled = _filled(body, name, kind, shape, value, (scope, found, mutable, statement))
+        found.append(replace(filled, layout=layout, level=level))
     else:
         lane = begin_lanes(context, kind.width)
         word = body.top(value, kind, Place(scope, lane, found))

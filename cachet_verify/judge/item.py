@@ -24,7 +24,7 @@ from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.elaborate.world import qualified
 from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, premises_of, refusal
-from cachet_verify.judge.relation import Questions, compared, formed, written_first
+from cachet_verify.judge.relation import Questions, compared, evaluated_as, formed, mixture, written_first
 from cachet_verify.kernel.claim import entails
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
@@ -167,9 +167,9 @@ def layouts_of(program: Program, layouts: Mapping[str, LayoutItem]) -> Questions
 
 
 def plan_layout(item: LayoutItem) -> Plan:
-    """A layout: injective, and inside its size."""
+    """A layout: injective, and inside its size, where what it requires can be met."""
     questions = conditions(item.conditions, f"layout {item.name}: ", "layout.not-proved")
-    return Plan(item.name, "layout", item.span, asked=questions.asked)
+    return Plan(item.name, "layout", item.span, asked=questions.asked, premises=item.premises)
 
 
 def plan_assertion(item: AssertItem) -> Plan:
@@ -186,7 +186,10 @@ def plan_relation(item: RelateItem, program: Program | None, meaning: Program | 
         return not_supported(plan, item.unsupported)
     if program is None or meaning is None:
         return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"rests on {', '.join(item.schedules)}, which is not proved"))
-    program = _requiring(program, meaning)
+    program, meaning = _requiring(program, meaning), evaluated_as(meaning, program)
+    mix = mixture(meaning, program)
+    if mix is not None:
+        return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"not-supported: {mix}"))
     questions = conditions(item.conditions, "", "proof.not-proved") + formed(meaning, item.span)
     if program != meaning:
         questions += formed(program, item.span)

@@ -168,10 +168,10 @@ def _law(children: list[Any], where: Span) -> de.Law:
 
 
 def _layout(children: list[Any], where: Span) -> de.Layout:
-    name, params, dims, indices, size, address = children
+    name, params, dims, indices, requires, size, address = children
     if len(dims) != len(indices):
         raise fail("syntax.form", "a layout has an index for each extent", where, "`layout RowMajor : [R, C] (i, j) = i * C + j`")
-    return de.Layout(name.text, params, dims, indices, size, address, span=where)
+    return de.Layout(name.text, params, dims, indices, requires or (), size, address, span=where)
 
 
 def _record(children: list[Any], where: Span) -> de.Record:
@@ -258,6 +258,7 @@ DECLARATION_BUILDERS: Final[dict[str, Builder]] = {
     "record_field": lambda c, w: de.RecordField(c[0].text, c[1], span=w),
     "layout": _layout,
     "layout_params": text_list,
+    "layout_requires": first,
     "layout_size": first,
 }
 

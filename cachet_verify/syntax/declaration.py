@@ -327,7 +327,7 @@ class Record(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Layout(Declaration):
-    """`layout PanelMajor n : [R, C] (i, j) = ADDRESS`, and `size E` before the `=` when padded.
+    """`layout PanelMajor n : [R, C] (i, j) = ADDRESS`, and `requires E` and `size E` before the `=` where needed.
 
     `size` None is the product of the extents.
     """
@@ -336,6 +336,7 @@ class Layout(Declaration):
     params: tuple[str, ...]
     dims: tuple[Expr, ...]
     indices: tuple[str, ...]
+    requires: tuple[Expr, ...]
     size: Expr | None
     address: Expr
 

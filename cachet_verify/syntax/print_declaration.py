@@ -206,8 +206,9 @@ def _record(node: de.Record, indent: int) -> Lines:
 
 def _layout(node: de.Layout, indent: int) -> Lines:
     head = " ".join(["layout", node.name, *node.params])
+    needs = f" requires {', '.join(expression(need, OR) for need in node.requires)}" if node.requires else ""
     size = "" if node.size is None else f" size {expression(node.size, OR)}"
-    text = f"{head} : [{listed(node.dims)}] ({', '.join(node.indices)}){size} ={value(node.address, indent)}"
+    text = f"{head} : [{listed(node.dims)}] ({', '.join(node.indices)}){needs}{size} ={value(node.address, indent)}"
     return [" " * indent + text]
 
 

@@ -63,12 +63,13 @@ SIGNATURES = st.builds(ast.Fn, NAMES, GENERICS, PARAMS, st.none() | RESULTS, CON
 MEMBERS = tuples(st.one_of(CONSTS, FNS, LAWS), 1, 2)
 DECLARED_MEMBERS = tuples(st.one_of(st.builds(ast.Const, NAMES, st.none() | SMALL, st.none()), SIGNATURES, LAWS), 1, 2)
 LAYOUTS = st.builds(
-    lambda name, params, pairs, size, address: ast.Layout(
-        name, params, tuple(dim for _, dim in pairs), tuple(index for index, _ in pairs), size, address
+    lambda name, params, pairs, needs, size, address: ast.Layout(
+        name, params, tuple(dim for _, dim in pairs), tuple(index for index, _ in pairs), needs, size, address
     ),
     NAMES,
     tuples(NAMES),
     st.lists(st.tuples(NAMES, SMALL), min_size=1, max_size=2),
+    tuples(SMALL, 0, 2),
     st.none() | SMALL,
     VALUES,
 )

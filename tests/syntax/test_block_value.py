@@ -37,7 +37,7 @@ DECLARATIONS = [
         CONTRACT,
         (ast.Step("zero", (V,), (ast.Clause("by", (V,)),)), ast.Split((ast.SplitPart(V, (ast.Factor(V, "k"),)),), True)),
     ),
-    ast.Layout("L", (), (V,), ("i",), V, ast.LetExpr("x", V, V, V)),
+    ast.Layout("L", (), (V,), ("i",), (), V, ast.LetExpr("x", V, V, V)),
     ast.Record("R", (ast.RecordField("m", V),)),
 ]
 
