@@ -12,9 +12,12 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import Const, Index, Var, substitute, variables
-from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Lanes, Lease, Load, Program, Stmt, Store, values
-from cachet_verify.kernel.fold import open_fold, split_store
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Lanes, Lease, Load, Program, Stmt, Store, Value, values
+from cachet_verify.kernel.claim import Goal
+from cachet_verify.kernel.fold import open_fold
 from cachet_verify.kernel.lane import extend_lanes
+from cachet_verify.kernel.normal import same_families
+from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.stage import stage_in, stage_through
 from cachet_verify.rewrite.element_type import element_types
@@ -50,6 +53,26 @@ class Tile:
         """A loop over the rows."""
         return For(name, self.row.domain, Block((stmt,)))
 
+    @property
+    def own(self) -> tuple[Index, ...]:
+        """Where an output's total is in the tile."""
+        return Var(self.row.counter), Var(self.column.counter)
+
+    @property
+    def step(self) -> Value:
+        """One step of the sum, with the total in the tile."""
+        total = Load(self.fold.acc, self.own)
+        return Change({}, lambda load: total if load == Load(self.fold.acc) else load).value(self.fold.step)
+
+    def declared(self) -> Declare:
+        """The tile: a local array of vectors."""
+        return Declare(self.fold.acc, self.fold.elem, (self.rows,), self.width, mutable=True, span=self.store.span)
+
+    def summed(self, update: Store) -> For:
+        """The sum with its loop outside the rows."""
+        nest = self.over_rows(self.row.counter, update)
+        return For(self.fold.counter, self.fold.domain, Block((nest,)), self.store.span)
+
     def lanes(self, name: str) -> Lanes:
         """The lanes that count."""
         return Lanes(name, self.width, self.active)
@@ -57,8 +80,11 @@ class Tile:
 
 def tiled(chain: Chain, tile: Tile) -> Chain:
     """The chain with the tile in registers."""
-    chain, path = _vectorised(chain, tile)
-    chain, path = _held(chain, tile, path)
+    if tile.fold.init == Load(tile.store.buffer, tile.store.index):
+        chain, path = _vectorised(chain, tile)
+        chain = _held(chain, tile, path)
+    else:
+        chain = _started(chain, tile)
     for load in _operands(tile):
         chain = _operand_held(chain, tile, load)
     return _all_lanes(chain, tile)
@@ -75,38 +101,64 @@ def _is_wide(tile: Tile, load: Load) -> bool:
     return any(tile.column.counter in variables(term) for term in load.index)
 
 
-# --- the loops: totals in their cells, the sum outside, columns in lanes ---
+# --- a sum that goes on from its cells: totals there, the sum outside, columns in lanes ---
 
 
 def _vectorised(chain: Chain, tile: Tile) -> tuple[Chain, Path]:
     """Open the sum and put its loop outside the rows; give the path of that loop."""
-    store_path = (*tile.path, 0, 0)
-    start: tuple[Stmt, ...] = ()
-    hints: list[Hint] = []
-    if tile.fold.init != Load(tile.store.buffer, tile.store.index):
-        chain = chain.then(split_store(chain.program, store_path))
-        store_path = (*tile.path, 0, 1)
-        start, hints = _start(chain.program, tile)
-    chain = chain.then(open_fold(chain.program, store_path))
+    chain = chain.then(open_fold(chain.program, (*tile.path, 0, 0)))
     cell = Load(tile.store.buffer, tile.store.index)
     step = Change({}, lambda load: cell if load == Load(tile.fold.acc) else load).value(tile.fold.step)
     update = Store(tile.store.buffer, tile.store.index, step, tile.lanes(tile.column.counter), tile.store.span)
-    nest = For(tile.fold.counter, tile.fold.domain, Block((tile.over_rows(tile.row.counter, update),)), tile.store.span)
-    after = with_statements(chain.program, tile.path, 1, (*start, nest))
-    maps = images(lower(chain.program), lower(after), hints)
-    chain = chain.then(reschedule(chain.program, after, maps))
-    return chain, (*tile.path[:-1], tile.path[-1] + len(start))
+    after = with_statements(chain.program, tile.path, 1, (tile.summed(update),))
+    maps = images(lower(chain.program), lower(after))
+    return chain.then(reschedule(chain.program, after, maps)), tile.path
 
 
-def _start(program: Program, tile: Tile) -> tuple[tuple[Stmt, ...], list[Hint]]:
-    """A nest that sets the totals, where they do not start from their cells."""
-    row, lane = _names(program, tile.row.counter, tile.column.counter)
-    by: dict[str, Index] = {tile.row.counter: Var(row), tile.column.counter: Var(lane)}
-    value = Change(by).value(tile.fold.init)
-    stmt = Store(tile.store.buffer, tile.cell(row, lane), value, tile.lanes(lane), tile.store.span)
-    using = frozenset((row, lane))
-    hints = [Hint(name, term, using) for name, term in by.items()]
-    return (tile.over_rows(row, stmt),), hints
+# --- a sum that starts elsewhere: its total a local, each output's in a cell of one array ---
+
+
+def _started(chain: Chain, tile: Tile) -> Chain:
+    """Each total as a local of its output, all of them in one array, the sum outside, columns in lanes."""
+    fold, store = tile.fold, tile.store
+    scalar = (
+        Declare(fold.acc, fold.elem, init=fold.init, mutable=True, span=store.span),
+        For(fold.counter, fold.domain, Block((Store(fold.acc, (), fold.step, span=store.span),)), store.span),
+        replace(store, value=Load(fold.acc)),
+    )
+    after = with_statements(chain.program, (*tile.path, 0, 0), 1, scalar)
+    chain = chain.then(same_families(chain.program, after))
+    chain = chain.then(_in_one_array(chain.program, tile))
+    first, first_lane, last, last_lane = _names(chain.program, *(tile.row.counter, tile.column.counter) * 2)
+    by: dict[str, Index] = {tile.row.counter: Var(first), tile.column.counter: Var(first_lane)}
+    start = Store(fold.acc, tuple(by.values()), Change(by).value(fold.init), tile.lanes(first_lane), store.span)
+    update = Store(fold.acc, tile.own, tile.step, tile.lanes(tile.column.counter), store.span)
+    total = Load(fold.acc, (Var(last), Var(last_lane)))
+    stored = Store(store.buffer, tile.cell(last, last_lane), total, tile.lanes(last_lane), store.span)
+    nest = (tile.over_rows(first, start), tile.summed(update), tile.over_rows(last, stored))
+    after = with_statements(chain.program, (*tile.path[:-1], tile.path[-1] + 1), 1, nest)
+    hints = [
+        Hint(counter, Var(name), frozenset((row, lane)))
+        for row, lane in ((first, first_lane), (last, last_lane))
+        for counter, name in ((tile.row.counter, row), (tile.column.counter, lane))
+    ]
+    return chain.then(reschedule(chain.program, after, images(lower(chain.program), lower(after), hints)))
+
+
+def _in_one_array(program: Program, tile: Tile) -> Goal:
+    """The totals of all outputs in one array outside the loops over them."""
+    fold = tile.fold
+    change = Change({}, lambda load: Load(fold.acc, tile.own) if load == Load(fold.acc) else load)
+    inside = (
+        Store(fold.acc, tile.own, fold.init, span=tile.store.span),
+        For(fold.counter, fold.domain, Block((Store(fold.acc, tile.own, tile.step, span=tile.store.span),)), tile.store.span),
+        replace(tile.store, value=change.value(Load(fold.acc))),
+    )
+    row = tile.over_rows(tile.row.counter, replace(tile.column, body=Block(inside)))
+    after = with_statements(program, tile.path, 1, (tile.declared(), row))
+    count = len(lower(program).buffers[fold.acc].private)
+    coordinates = _names(program, *("at",) * count)
+    return relocate_local(program, after, Places(fold.acc, fold.acc, coordinates, tuple(Var(name) for name in coordinates)))
 
 
 def _names(program: Program, *bases: str) -> tuple[str, ...]:
@@ -123,24 +175,21 @@ def _names(program: Program, *bases: str) -> tuple[str, ...]:
 # --- the tile: a local array of vectors in place of the cells ---
 
 
-def _held(chain: Chain, tile: Tile, path: Path) -> tuple[Chain, Path]:
-    """Load the tile, work on it, store it back; give the path of the sum's loop."""
+def _held(chain: Chain, tile: Tile, path: Path) -> Chain:
+    """Load the tile, work on it, store it back; the sum's loop stands at the path."""
     program = chain.program
     acc = tile.fold.acc
     first, first_lane, last, last_lane = _names(program, *(tile.row.counter, tile.column.counter) * 2)
-    declared = Declare(acc, tile.fold.elem, (tile.rows,), tile.width, mutable=True, span=tile.store.span)
     loaded = Store(acc, (Var(first), Var(first_lane)), Load(tile.store.buffer, tile.cell(first, first_lane)), tile.lanes(first_lane))
     stored = Store(tile.store.buffer, tile.cell(last, last_lane), Load(acc, (Var(last), Var(last_lane))), tile.lanes(last_lane))
-    own = (Var(tile.row.counter), Var(tile.column.counter))
     cell = Load(tile.store.buffer, tile.store.index)
-    change = Change({}, lambda load: Load(acc, own) if load == cell else load)
+    change = Change({}, lambda load: Load(acc, tile.own) if load == cell else load)
     loop = statement_at(program.body, path)
-    region = _stores_turned(change.stmt(loop), tile, Store(acc, own, Load(acc)))
-    lead = (declared, tile.over_rows(first, loaded))
+    region = _stores_turned(change.stmt(loop), tile, Store(acc, tile.own, Load(acc)))
+    lead = (tile.declared(), tile.over_rows(first, loaded))
     trail = (tile.over_rows(last, stored),)
     source = _root(program, tile.store.buffer)
-    goal = stage_through(program, path, 1, source, acc, lead, (region,), trail)
-    return chain.then(goal), (*path[:-1], path[-1] + len(lead))
+    return chain.then(stage_through(program, path, 1, source, acc, lead, (region,), trail))
 
 
 def _stores_turned(stmt: Stmt, tile: Tile, pattern: Store) -> Stmt:
