@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cachet_verify.core.index import Formula, Index
+from cachet_verify.core.element import Arithmetic
+from cachet_verify.core.index import ONE, Formula, Index, mul
 from cachet_verify.source import Span
 
 
@@ -130,7 +131,7 @@ class Declare:
     `shape` are the dimensions of an array; `width` is the number of lanes of a vector element,
     whose lane is then the last index of the local. `init`, where given, fills a scalar, the
     active lanes of one vector (with `lanes`), or every cell of an array with one and the same
-    word; without it the cells hold unspecified words.
+    word; without it the cells hold unspecified words. `layout` and `level` are of an array that lives in memory.
     """
 
     name: str
@@ -141,6 +142,8 @@ class Declare:
     mutable: bool = False
     lanes: Lanes | None = None
     span: Span | None = field(default=None, compare=False)
+    layout: Layout | None = None
+    level: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +158,17 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One counter of a grid, from `low` to below `high`."""
+    """One counter of a grid, from `low` to below `high`; with a `size`, over the blocks of those indices."""
 
     counter: str
     low: Index
     high: Index
+    size: Index | None = None
+
+    @property
+    def domain(self) -> Domain:
+        """What the counter runs over, as a loop would."""
+        return Range(self.low, self.high) if self.size is None else Blocks(self.low, self.high, self.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +189,29 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups that share each iteration of a grid by tile: their counters, and the part of the tile that each has.
+
+    What the iterations mean does not depend on it: statements on whole tiles are shared out by parts.
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
-    """Unordered, unsynchronised iterations; `windows` is None where they are to be inferred."""
+    """Unordered, unsynchronised iterations; `windows` is None where they are to be inferred.
+
+    `device` is what they run on, by the arithmetic it computes in: None is wherever the statement itself runs.
+    """
 
     axes: tuple[Axis, ...]
     body: Block
     windows: tuple[Window, ...] | None = None
-    device: str | None = None
+    device: Arithmetic | None = None
     span: Span | None = field(default=None, compare=False)
+    groups: Groups | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +248,29 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruction:
+    """An instruction that a target may run in place of its reference body: one template for each target.
+
+    Whoever claims anything about a program that uses one with templates trusts them.
+    """
+
+    name: str
+    templates: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Inlined:
-    """A call, with the callee's body in place of it; `text` is the call as written."""
+    """A call, with the callee's body in place of it; `text` is the call as written.
+
+    With `instruction`, the body is that of an instruction and means just what its statements do.
+    `is_tile` marks a statement on whole tiles, whose body goes through their elements.
+    """
 
     text: str
     body: Block
     span: Span | None = field(default=None, compare=False)
+    instruction: Instruction | None = None
+    is_tile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +334,38 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Traffic:
+    """A row of `movement`: the product of `factors` times the lines of a buffer's span, from one level to another.
+
+    `is_back` says that the row is for the way back as well. The factors stand in the order written; `text` is the product as written.
+    """
+
+    buffer: str
+    factors: tuple[Index, ...]
+    source: str
+    target: str
+    is_back: bool
+    name: str | None = None
+    text: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def count(self) -> Index:
+        """How often the span may be moved."""
+        total: Index = ONE
+        for factor in self.factors:
+            total = mul(total, factor)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A function over buffers. `sizes` are naturals: each is at least zero.
 
-    `generics` are pairs such as `("S", "Semiring")`; `arithmetic` names a device's arithmetic or
-    is None for the host's IEEE 754.
+    `generics` are pairs such as `("S", "Semiring")`. `arithmetic` is what operations outside of grids
+    on devices are evaluated in, None for the host's IEEE 754; a grid on a device has that device's.
+
+    `movement` is what it may move between memory levels at most, None where nothing limits it.
     """
 
     name: str
@@ -307,7 +375,8 @@ class Program:
     requires: tuple[Require, ...] = ()
     generics: tuple[tuple[str, str], ...] = ()
     kept: tuple[Kept, ...] = ()
-    arithmetic: str | None = None
+    movement: tuple[Traffic, ...] | None = None
+    arithmetic: Arithmetic | None = None
     span: Span | None = field(default=None, compare=False)
 
     def param(self, name: str) -> Param:
@@ -331,6 +400,13 @@ def statements(block: Block) -> Iterator[Stmt]:
             yield from statements(stmt)
 
 
+def instructions(block: Block) -> Iterator[Instruction]:
+    """The instructions a block uses, in textual order."""
+    for stmt in statements(block):
+        if isinstance(stmt, Inlined) and stmt.instruction is not None:
+            yield stmt.instruction
+
+
 def values(value: Value) -> Iterator[Value]:
     """A value and every value inside it, outermost first."""
     yield value
@@ -343,3 +419,27 @@ def values(value: Value) -> Iterator[Value]:
     elif isinstance(value, Fold):
         yield from values(value.init)
         yield from values(value.step)
+
+
+def arithmetics(block: Block, around: Arithmetic | None) -> Iterator[Arithmetic | None]:
+    """What each statement that computes is evaluated in, where `around` is what the block stands in."""
+    for stmt in block.body:
+        if isinstance(stmt, If):
+            yield from arithmetics(stmt.then, around)
+            yield from arithmetics(stmt.orelse, around)
+        elif isinstance(stmt, Grid):
+            yield from arithmetics(stmt.body, around if stmt.device is None else stmt.device)
+        elif isinstance(stmt, (For, Inlined)):
+            yield from arithmetics(stmt.body, around)
+        elif isinstance(stmt, Block):
+            yield from arithmetics(stmt, around)
+        elif any(isinstance(part, Op) for value in _evaluated(stmt) for part in values(value)):
+            yield around
+
+
+def _evaluated(stmt: Stmt) -> Iterator[Value]:
+    """The value that a statement evaluates, where it does."""
+    if isinstance(stmt, (Store, Print)):
+        yield stmt.value
+    elif isinstance(stmt, Declare) and stmt.init is not None:
+        yield stmt.init

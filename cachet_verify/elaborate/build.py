@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import ZERO, Var, le
-from cachet_verify.core.ir import Param, Program
+from cachet_verify.core.ir import Block, Grid, Param, Program, arithmetics, statements
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.contraction import elaborate_contraction
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.header import Header, elaborate_header
+from cachet_verify.elaborate.instruction import elaborate_instruction
+from cachet_verify.elaborate.invariant import invariant_rows
 from cachet_verify.elaborate.item import Argument, Entry, Implementation, ProgramItem, ScheduleItem
-from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
+from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.proof import header_family
 from cachet_verify.elaborate.scope import FreshNames, GenericEntity, IndexEntity, Scope
 from cachet_verify.elaborate.statement import Statements
@@ -46,8 +49,9 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
     known = len(unit.problems.found)
     item = ProgramItem(decl.name, kind, decl, span=decl.span)
     try:
-        header, program = _elaborate(decl, context)
-        item = replace(item, arguments=header.arguments, program=program, unsupported=header.unsupported)
+        header, program = _elaborate(unit, decl, context)
+        rows = invariant_rows(decl.contract, header.sizes, header.params, context)
+        item = replace(item, arguments=header.arguments, program=program, invariants=rows)
     except StopError:
         item = replace(item, failed=True)
     except RecursionError:
@@ -75,15 +79,24 @@ def report_depth(unit: Unit, decl: ast.Declaration) -> None:
     unit.problems.report("elaborate.depth", "this nests too deeply, through the functions or constants that it names", decl.span, "shorten the chain")
 
 
-def _elaborate(decl: ast.Contraction | ast.Fn, context: Context) -> tuple[Header, Program]:
+def _elaborate(unit: Unit, decl: ast.Contraction | ast.Fn, context: Context) -> tuple[Header, Program]:
     if isinstance(decl, ast.Contraction):
         return elaborate_contraction(decl, context)
     if decl.is_instr:
-        raise UnsupportedError("`instr fn`", decl.span)
+        return elaborate_instruction(decl, context, unit.loaded.path)
     header = elaborate_header(context, decl.generics, decl.params, decl.result, decl.contract)
     body = Statements(context).body(decl.body or (), header.scope)
-    program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, span=decl.span)
-    return header, program
+    program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
+    return header, replace(program, arithmetic=_arithmetic_of(body))
+
+
+def _arithmetic_of(body: Block) -> Arithmetic | None:
+    """The device's where all that a body computes is computed there; else the host's."""
+    computed = set(arithmetics(body, None))
+    if computed:
+        return computed.pop() if len(computed) == 1 else None
+    devices = {stmt.device for stmt in statements(body) if isinstance(stmt, Grid)}
+    return devices.pop() if len(devices) == 1 else None
 
 
 def _arguments(decl: ast.Contraction | ast.Fn, unit: Unit) -> tuple[Argument, ...]:
@@ -105,7 +118,7 @@ def build_schedule(unit: Unit, entry: Entry) -> ScheduleItem:
     context = Context(unit, unit.problems)
     known = len(unit.problems.found)
     of = decl.of.name if isinstance(decl.of, ast.Name) else ""
-    item = ScheduleItem(decl.name, of, decl, None, {}, (), decl.lines, device=decl.device, span=decl.span)
+    item = ScheduleItem(decl.name, of, decl, None, {}, (), decl.lines, span=decl.span)
     try:
         item = _schedule(unit, decl, item, context)
     except StopError:
@@ -127,20 +140,24 @@ def _schedule(unit: Unit, decl: ast.Schedule, item: ScheduleItem, context: Conte
     program = instantiate(target.program, bindings, context)
     header = _buffers(decl, program, bindings, context)
     buffers = tuple(replace(param, scratch=True) for param in header.params)
-    unsupported = list(header.unsupported)
-    if decl.device is not None:
-        unsupported.append(Unsupported("a schedule on a device", decl.span))
+    device = None if decl.device is None else unit.device(decl.device, decl.span)
     arguments = tuple(_rebound(argument, program) for argument in target.arguments)
     return replace(
         item,
-        program=replace(program, requires=(*program.requires, *header.requires)),
+        program=_evaluated_in(device, replace(program, requires=(*program.requires, *header.requires), movement=header.movement)),
         bindings={name: implementation.name for name, implementation in bindings.items()},
         buffers=buffers,
         arguments=(*arguments, *(Argument(param.name, param.mode, param.elem, param.shape, param.layout) for param in buffers)),
+        invariants=invariant_rows(decl.contract, program.sizes, program.params, context),
         families=tuple(header_family(unit, decl.name, family) for family in decl.contract.families),
         rests_on=(unit.known_as(target.name),),
-        unsupported=tuple(unsupported),
+        device=device,
     )
+
+
+def _evaluated_in(device: Arithmetic | None, program: Program) -> Program:
+    """The meaning of a schedule on a device: the same program, evaluated in that device's arithmetic."""
+    return program if device is None else replace(program, arithmetic=device)
 
 
 def _rebound(argument: Argument, program: Program) -> Argument:

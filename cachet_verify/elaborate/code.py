@@ -172,6 +172,12 @@ _TABLE = (
     ),
     ("elaborate.name.duplicate", "One name stands for two things.", "fn f x = x\nfn f y = y", "Rename one of them."),
     (
+        "elaborate.movement",
+        "A row of `movement` is a number times the lines of one parameter's span, from a level to a nearer one, with `and back` where it may return.",
+        "traffic 8 from DRAM to L1",
+        "Write `traffic 8 * lines (span_bytes a.span) from DRAM to L1 and back`.",
+    ),
+    (
         "elaborate.name.kind",
         "A name stands for something of another kind than is wanted there.",
         "schedule s of PlusTimes = …",
@@ -183,6 +189,12 @@ _TABLE = (
         "A name is not declared in the file, nor by the prelude or what it imports. Imports are not passed on: each file imports what it names.",
         'zero (i, j) c    // without import "cachet:steps"',
         "Add the import that the message names, or mend the spelling.",
+    ),
+    (
+        "elaborate.device.unknown",
+        "The platform that the `module` line names has no device of that name.",
+        "schedule rows of matmul on M5Gpu = …",
+        "Name one of the devices that the platform's file states, or leave `on` out for the host.",
     ),
     (
         "elaborate.platform.fact",

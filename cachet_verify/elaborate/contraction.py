@@ -193,7 +193,7 @@ def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Head
     if equation is None or not isinstance(entity, BufferEntity):
         raise context.stop("elaborate.equation.missing", f"no equation defines `{result}`", decl.span, f"`{result}[i, j] = …`")
     body = _nest(equation, entity, Equations(context, scope, equations), decl)
-    program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, span=decl.span)
+    program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
     return header, program
 
 

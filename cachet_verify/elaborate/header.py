@@ -17,7 +17,7 @@ from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.layout import needed_at
 from cachet_verify.elaborate.movement import elaborate_movement
 from cachet_verify.elaborate.place import source_text
-from cachet_verify.elaborate.problem import StopError, Unsupported
+from cachet_verify.elaborate.problem import StopError
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, SideCondition
 from cachet_verify.elaborate.term import check_natural, elaborate_condition, elaborate_index
 from cachet_verify.elaborate.value import Values
@@ -37,7 +37,6 @@ class Header:
     kept: tuple[Kept, ...]
     movement: tuple[Traffic, ...] | None
     scope: Scope
-    unsupported: tuple[Unsupported, ...]
 
 
 @dataclass(slots=True)
@@ -87,7 +86,6 @@ def elaborate_header(
         _kept(builder, contract),
         elaborate_movement(contract.movement, [param.name for param in builder.params], builder.scope, context),
         builder.scope,
-        _unsupported(contract),
     )
 
 
@@ -292,9 +290,4 @@ def _kept(builder: _Builder, contract: ast.Contract) -> tuple[Kept, ...]:
                 message = f"`{keep.name}` is no parameter, so it cannot be kept"
                 builder.context.problems.report("elaborate.contract", message, keep.span or row.span, "keep a parameter")
             found.append(Kept(row.level, keep.name))
-    return tuple(found)
-
-
-def _unsupported(contract: ast.Contract) -> tuple[Unsupported, ...]:
-    found = [Unsupported("`invariant`", row.span) for row in contract.invariants]
     return tuple(found)

@@ -50,6 +50,15 @@ document(
     "Pass another buffer as the output; an algorithm that works in place is a `fn` with one `mut` parameter.",
 )
 document(
+    "cost.traffic",
+    "A function moves more between memory levels than its `movement` rows allow. Nothing is wrong with the words it computes: the budget is not met. "
+    "The left side adds up what the leases move from one level, those of called functions included, each as often as the loops around it run; the right "
+    "side is what the rows allow. Spans are opaque: `bytes_0` may be any number of bytes, so each buffer has to fit by itself. The counterexample gives "
+    "sizes and the buffer that does not fit.",
+    "could not prove declared traffic row at DRAM:",
+    "Allow more in the row, or change the loop order or a block of the schedule that is called. What the message proposes is proved to pass.",
+)
+document(
     "layout.not-proved",
     "A layout must map different indices to different addresses, inside the size of its buffer, for all extents.",
     "could not prove layout Folded: different indices have different addresses",
@@ -72,6 +81,21 @@ document(
     "The values that a search proposes could not be shown to satisfy the conditions, or to be the least that do.",
     "could not prove synth const NR: nothing smaller satisfies",
     "Read the obligation. A divisor that can be 0 or below needs a condition that rules it out, before the condition that divides.",
+)
+document(
+    "cost.working-set",
+    "What a program keeps on a memory level at once does not fit there, or could not be shown to fit for all sizes. Every buffer counts "
+    "in whole lines, and one line more, since it may start inside one; a level that several share has an equal part for each; "
+    "where the platform states ways, there has to be room in each set. The program computes what it should: this is about room alone.",
+    "could not prove working set of larger: packA fits L2: 2097280 <= 1048576 bytes",
+    "Make a block smaller, keep it on a level further out, or require what bounds its size. `cachet-verify fit` prints the largest extents that fit.",
+)
+document(
+    "cost.registers",
+    "The tiles that a program holds in registers at once are more than the platform has: vector registers, or the accumulator of an "
+    "instruction that has one of its own. The program computes what it should: this is about room alone.",
+    "could not prove working set of wide: acc'0 fits the vector registers: 64 <= 32",
+    "Give the tile fewer rows or lanes.",
 )
 document(
     "proof.not-proved",
@@ -113,13 +137,12 @@ document(
 document(
     "run.not-supported",
     "The function uses a construct that has no meaning yet.",
-    "rows uses a schedule on a device, which is not supported yet",
+    "rows uses `barrier`, which is not supported yet",
     "Run another function; `check` says of each item whether it is supported.",
 )
 for _kind, _what in (
     ("block", "a block has no size above 0"),
     ("bounds", "an access is outside its buffer"),
-    ("device", "a device's arithmetic is not known to the interpreter"),
     ("division", "an integer is divided by zero"),
     ("operation", "an operation is not known to the interpreter"),
     ("race", "two iterations of a grid touch one cell, and one of them writes it"),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from cachet_verify.core.index import Formula, variables
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
-from cachet_verify.judge.plan import Asked, Plan, place_of, refusal
+from cachet_verify.judge.budget import CODE, exceeded, excess
+from cachet_verify.judge.plan import Asked, Plan, Told, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
@@ -143,11 +144,22 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
 
 def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...]) -> record.ItemReport:
     """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
-    over = next((item for item in unproved if isinstance(item.verdict, Refuted) and item.obligation.can_refute), None)
-    if over is None:
-        reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
-        return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
-    return _item(plan, record.Verdict.REFUSED, shown, _refused(over, None))
+    for item in unproved:
+        over = _over_budget(plan, item)
+        if over is not None:
+            return _item(plan, record.Verdict.REFUSED, shown, over)
+        if item.asked.code != CODE and isinstance(item.verdict, Refuted) and item.obligation.can_refute:
+            return _item(plan, record.Verdict.REFUSED, shown, _refused(item, None))
+    reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
+    return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
+
+
+def _over_budget(plan: Plan, item: _Open) -> record.Refusal | None:
+    """The refusal by a budget, where numbers are found at which it is not met."""
+    if plan.budget is None or item.asked.code != CODE:
+        return None
+    over = excess(plan.budget, item.obligation, item.verdict)
+    return None if over is None else exceeded(plan, plan.budget, over)
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
@@ -227,8 +239,9 @@ def _seen_only(plan: Plan, seen: Replay) -> record.Refusal:
 
 
 def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
-    text = "\n".join(part for part in (item.asked.sentence(item.obligation), item.asked.note) if part)
-    made = refusal(item.asked.code, text, item.asked.span)
+    told = item.asked.told.get(item.obligation.subject) or Told(item.asked.code, item.asked.note, item.asked.span)
+    text = "\n".join(part for part in (item.asked.sentence(item.obligation), told.note) if part)
+    made = refusal(told.code, text, told.span)
     if seen is not None:
         return _with_replay(made, seen)
     if isinstance(item.verdict, Refuted):
@@ -309,9 +322,10 @@ def _claim(
     program = plan.program if plan.program is not None else plan.meaning
     return record.ClaimReport(
         parts=(record.ClaimPart("bits of", plan.of),) if plan.of else plan.said,
-        arithmetic=None if program is None else program.arithmetic,
+        arithmetic=None if program is None or program.arithmetic is None else program.arithmetic.name,
         trusted=trusted,
         assumes=plan.assumes,
         requires=tuple(dict.fromkeys(spell_requirement(need.condition) for need in plan.requires)),
+        fits=plan.fits,
         strength=record.Strength(by, routes),
     )

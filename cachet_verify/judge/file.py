@@ -17,7 +17,9 @@ from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, Rela
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
+from cachet_verify.judge.budget import with_budget
 from cachet_verify.judge.family import plan_declared, plan_family
+from cachet_verify.judge.fit import with_fit
 from cachet_verify.judge.item import (
     borrowed,
     conditions,
@@ -73,7 +75,7 @@ class FilePlan:
 
 def scope_of(module: Module, item: ScheduleItem) -> Scope:
     """What the steps of a schedule can name."""
-    return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name)
+    return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name, device=item.device)
 
 
 class AppliedSchedules(Mapping[str, Applied]):
@@ -136,7 +138,7 @@ def plans_of(opened: Opened, routes: str, only: tuple[str, ...] = ()) -> Iterato
     for name, kind, span, build in _builders(opened, routes):
         if not only or name in wanted:
             try:
-                yield _with_borrowed(build(), opened.module)
+                yield _with_borrowed(with_fit(with_budget(build(), opened.module.platform), opened.module), opened.module)
             except CachetError:
                 raise
             except Exception as error:  # noqa: BLE001 - a fault in one item must not take the others along
@@ -161,7 +163,8 @@ def _with_borrowed(plan: Plan, module: Module) -> Plan:
     asked += tuple(replace(part, span=plan.span) for part in foreign.asked)
     own += tuple(name for name in found.chosen if name in module.own_searches and name not in own)
     missing = (*plan.missing, *more.missing, *foreign.missing)
-    return replace(plan, asked=(*plan.asked, *asked), missing=missing, rests_on=own, assumes=found.facts)
+    assumes = tuple(dict.fromkeys((*found.facts, *plan.assumes)))
+    return replace(plan, asked=(*plan.asked, *asked), missing=missing, rests_on=own, assumes=assumes)
 
 
 _Builder = tuple[str, str, "Span | None", Callable[[], Plan]]

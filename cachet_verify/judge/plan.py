@@ -5,18 +5,28 @@ Takes kernel goals; gives records that the verdict is later concluded from. Must
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from cachet_verify.core.index import ZERO, Formula, Var, le
-from cachet_verify.core.ir import Program, Require
-from cachet_verify.kernel.claim import Goal, Minimal
+from cachet_verify.core.ir import Program, Require, Traffic
+from cachet_verify.elaborate.trip import Pulled
+from cachet_verify.kernel.claim import Goal, Invariant, Minimal
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.report.record import ClaimPart, Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
 
-Route = Literal["form", "side", "a", "b", "cost"]
+Route = Literal["form", "side", "a", "b", "cost", "twin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the refusal by one obligation of a goal says, where it is not what the goal's others say."""
+
+    code: str
+    note: str
+    span: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +34,9 @@ class Asked:
     """A goal, what stands before an obligation's subject when it fails, and the code of that refusal.
 
     `route` is `form` for well-formedness, `side` for side conditions and written proofs, `a` for a
-    schedule's step, `b` for the end-to-end comparison, `cost` for what a platform or a budget has room for: that
+    schedule's step, `b` for the end-to-end comparison, `twin` for one of a program with itself at other sizes, `cost` for what a platform or a budget has room for: that
     is told only where everything about values is proved. `note` follows the sentence on a line of its own.
+    `told` has the obligations that are told in another way, by their subjects.
     """
 
     goal: Goal
@@ -34,6 +45,7 @@ class Asked:
     route: Route
     span: Span | None = None
     note: str = ""
+    told: Mapping[str, Told] = field(default_factory=dict)
 
     def sentence(self, obligation: Obligation) -> str:
         """What could not be proved, in the words of a refusal."""
@@ -58,6 +70,17 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """A program with its rows of traffic, its leases with bounds on the loops around them, and the line sizes of the levels, in bytes."""
+
+    program: Program
+    rows: tuple[Traffic, ...]
+    pulled: tuple[Pulled, ...]
+    home: str
+    lines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """One item: its goals in the order in which failures are reported, and what a proof of them says.
 
@@ -65,7 +88,8 @@ class Plan:
     `witness` where the item has no programs of its own. `of` is what the claim names.
     `parts` are the plans that it comes to together, of a family's members: each is concluded for itself.
     `optimum` is what the goals come to for a search, and `said` what its claim says; `refuses` is the
-    refusal of an item that is refused once everything asked is proved.
+    refusal of an item that is refused once everything asked is proved; `budget` is what its rows of traffic are about.
+    `fits` is what callers have to find room for.
     """
 
     name: str
@@ -80,6 +104,7 @@ class Plan:
     of: str = ""
     requires: tuple[Require, ...] = ()
     assumes: tuple[str, ...] = ()
+    fits: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     admitted: tuple[TrustedEntry, ...] = field(default=())
     parts: tuple[Plan, ...] = ()
@@ -87,6 +112,9 @@ class Plan:
     said: tuple[ClaimPart, ...] = ()
     refuses: Refusal | None = None
     witness: tuple[Program, Program] | None = None
+    sides: tuple[str, str] | None = None
+    invariance: Invariant | None = None
+    budget: Budget | None = None
 
     def obligations(self) -> Iterator[tuple[Asked, Obligation]]:
         """Every obligation with the goal it belongs to."""

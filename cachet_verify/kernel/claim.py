@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Param, Program, Require
+from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, arithmetics, instructions
+from cachet_verify.core.machine import Footprint, Machine
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
 
@@ -91,7 +93,48 @@ class Minimal:
     cost: tuple[int, int]
 
 
-Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """At every point of every run, what the program keeps on each level of the machine, and in its registers, has room there.
+
+    `footprints` say how much layouts take. The buffers of `passed`, each on its level, are left out: callers show that they fit.
+    """
+
+    program: Program
+    machine: Machine
+    footprints: tuple[Footprint, ...] = ()
+    passed: tuple[Kept, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WithinBudget:
+    """For every buffer and way, no more leases are entered than the rows allow, at all sizes the program requires.
+
+    A way is a pair of levels, or the way back between them. A lease goes from the level where its
+    buffer lives, `home` where nothing else is said. It is said of programs that are well formed.
+    """
+
+    program: Program
+    rows: tuple[Traffic, ...]
+    home: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A part of the result `buffer` along the sizes `dims` depends on that part of the inputs only.
+
+    Take two choices of sizes that the program allows and that differ in `dims` at most, a position inside each of `dims` for each,
+    and words for the parameters that agree where they correspond: two cells do when they are equal but in dimensions of extent
+    `dims`, where each is at its own position. Then corresponding cells of `buffer` end with the same word. It is said of
+    well-formed programs.
+    """
+
+    program: Program
+    buffer: str
+    dims: tuple[str, ...]
+
+
+Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +209,37 @@ def issue(
     claims = tuple(premises)
     for claim in claims:
         _check_sealed(claim, Claim)
-    marks = frozenset(trust).union(*(claim.trust for claim in claims))
+    if isinstance(statement, Same):
+        _check_arithmetic(rule, statement)
+    marks = frozenset(trust).union(templates_of(statement), *(claim.trust for claim in claims))
     return Goal(rule, statement, tuple(obligations), claims, marks, _SEAL)
+
+
+def _check_arithmetic(rule: str, statement: Same) -> None:
+    """Refuse programs that do not compute in one arithmetic throughout: an operation is known by its name alone."""
+    said = statement.after.arithmetic
+    found = {statement.before.arithmetic, *arithmetics(statement.before.body, statement.before.arithmetic)}
+    found |= set(arithmetics(statement.after.body, said))
+    if found != {said}:
+        raise RuleError(rule, mixed(found | {said}))
+
+
+def mixed(found: Iterable[Arithmetic | None]) -> str:
+    """That several arithmetics meet where there can be only one."""
+    names = sorted("the host's" if item is None else f"{item.name}'s" for item in found)
+    return f"a mix of arithmetics, {' and '.join(names)}: one claim is about one of them"
+
+
+def templates_of(statement: Statement) -> frozenset[Mark]:
+    """The instructions with templates that the programs of a statement use: what runs is the template, and nobody proved that."""
+    if isinstance(statement, (Same, Computes)):
+        programs: tuple[Program, ...] = (statement.before, statement.after) if isinstance(statement, Same) else (statement.meaning, statement.program)
+    elif isinstance(statement, (WellFormed, Initialised)):
+        programs = (statement.program,)
+    else:
+        programs = ()
+    used = (found for program in programs for found in instructions(program.body))
+    return frozenset(Mark("template", found.name) for found in used if found.templates)
 
 
 class NotProvedError(Exception):
@@ -258,6 +330,8 @@ def computes(formed: tuple[Claim, Claim], routes: tuple[Claim, ...]) -> Goal:
     same = Same(meaning.program, program.program)
     if any(claim.statement != same for claim in routes):
         raise RuleError("computes", "a route does not compare these programs")
+    if any(found != program.program.arithmetic for found in arithmetics(program.program.body, None)):
+        raise RuleError("computes", "the program does not run where its arithmetic is")
     return issue("computes", Computes(meaning.program, program.program), (), (*formed, *routes))
 
 

@@ -157,6 +157,7 @@ def _claim(claim: ClaimReport) -> Document:
         ],
         "assumes": list(claim.assumes),
         "requires": list(claim.requires),
+        "fits": list(claim.fits),
         "strength": {"solvers": list(claim.strength.solvers), "routes": list(claim.strength.routes)},
     }
 
@@ -169,6 +170,7 @@ def _read_claim(row: Document) -> ClaimReport:
         trusted=tuple(TrustedEntry(**entry) for entry in row["trusted"]),
         assumes=tuple(row["assumes"]),
         requires=tuple(row["requires"]),
+        fits=tuple(row.get("fits", ())),
         strength=Strength(tuple(row["strength"]["solvers"]), tuple(row["strength"]["routes"])),
     )
 
@@ -204,8 +206,10 @@ def _refusal(refusal: Refusal) -> Document:
         "replay": None
         if replay is None
         else {"confirmed": replay.confirmed, "cell": replay.cell, "before": replay.before, "after": replay.after},
+        "hints": list(refusal.hints),
     }
 
 
 def _read_refusal(row: Document) -> Refusal:
-    return Refusal(**{**row, "replay": None if row["replay"] is None else Replay(**row["replay"])})
+    replay = None if row["replay"] is None else Replay(**row["replay"])
+    return Refusal(**{**row, "replay": replay, "hints": tuple(row.get("hints", ()))})

@@ -86,7 +86,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class ClaimReport:
-    """What was proved of an item, and what it rests on."""
+    """What was proved of an item, and what it rests on; `fits` is what its callers have to find room for."""
 
     parts: tuple[ClaimPart, ...]
     arithmetic: str | None = None
@@ -95,6 +95,7 @@ class ClaimReport:
     assumes: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     strength: Strength = Strength()
+    fits: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -136,6 +137,7 @@ class Refusal:
     """Why an item is not proved. The first line of `message` is the sentence; further lines explain it.
 
     `counterexample` maps the user's own names to numbers or words. `replay` is None where there is nothing to replay (a budget, an alias).
+    `hints` say what would pass instead, each proved; they are about cost, never about values.
     """
 
     code: str
@@ -144,6 +146,7 @@ class Refusal:
     column: int | None = None
     counterexample: Mapping[str, int | str] = field(default_factory=dict)
     replay: Replay | None = None
+    hints: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:

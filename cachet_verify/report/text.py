@@ -81,23 +81,33 @@ def _proved_lines(item: ItemReport) -> Iterator[Line]:
         yield Line(f"  assumes: {fact}", "faint")
     for requirement in claim.requires:
         yield Line(f"  requires: {requirement}")
+    for demand in claim.fits:
+        yield Line(f"  callers fit: {demand}")
     strength = claim.strength
     if len(strength.solvers) == 1 or (item.kind == "schedule" and len(strength.routes) == 1):
         yield Line(f"  strength: solvers {' and '.join(strength.solvers) or 'none'}; routes {' and '.join(strength.routes) or 'none'}", "open")
 
 
 def _refusal_lines(item: ItemReport, refusal: Refusal, path: str) -> Iterator[Line]:
+    """The message, where the item stands, the counterexample and its replay; without a replay the counterexample ends the message."""
     first, *rest = refusal.message.split("\n")
     yield Line(first, "bad")
     for line in rest:
-        yield Line(f"  {line}")
-    yield Line(f"  at {_place(item, refusal, path)}: {item.kind} {item.name} refused [{refusal.code}]")
-    if refusal.counterexample:
-        called = "counterexample" if refusal.replay is None or refusal.replay.confirmed else UNCONFIRMED
-        yield Line(f"  {called}: {_bindings(refusal.counterexample)}")
+        yield Line(line if line.startswith("  ") else f"  {line}")
+    found = _counterexample_lines(refusal)
+    place = Line(f"  at {_place(item, refusal, path)}: {item.kind} {item.name} refused [{refusal.code}]")
+    hints = (Line(f"  {hint}") for hint in refusal.hints)
+    yield from (*found, *hints, place) if refusal.replay is None else (place, *found, *hints)
     if refusal.replay is not None:
         yield Line(f"  {_replay_text(refusal.replay)}")
     yield Line(f"  explain: cachet-verify explain {refusal.code}", "faint")
+
+
+def _counterexample_lines(refusal: Refusal) -> list[Line]:
+    if not refusal.counterexample:
+        return []
+    called = "counterexample" if refusal.replay is None or refusal.replay.confirmed else UNCONFIRMED
+    return [Line(f"  {called}: {_bindings(refusal.counterexample)}")]
 
 
 def _replay_text(replay: Replay) -> str:

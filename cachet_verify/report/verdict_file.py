@@ -94,6 +94,7 @@ def _claim_lines(claim: ClaimReport) -> list[str]:
     lines += [f"trusted {trusted_text(entry)}" for entry in claim.trusted]
     lines += [f"assumes {fact}" for fact in claim.assumes]
     lines += [f"requires {requirement}" for requirement in claim.requires]
+    lines += [f"callers fit {demand}" for demand in claim.fits]
     if claim.strength.solvers or claim.strength.routes:
         lines.append(f"strength solvers {_list(claim.strength.solvers)}, routes {_list(claim.strength.routes)}")
     return lines
@@ -103,7 +104,7 @@ def _refusal_lines(refusal: Refusal) -> list[str]:
     lines = [f"code {refusal.code}", f"says {refusal.sentence}"]
     if refusal.replay is not None:
         lines.append("replay confirmed" if refusal.replay.confirmed else "replay not confirmed")
-    return lines
+    return [*lines, *(f"hint {hint}" for hint in refusal.hints)]
 
 
 def _one_line(text: str) -> str:

@@ -17,8 +17,8 @@ from tests.report.sample_report import REPORT
 DOCUMENT = {"version", "tool", "files", "summary", "timing"}
 FILE = {"path", "diagnostics", "items"}
 ITEM = {"name", "kind", "verdict", "line", "column", "claim", "obligations", "refusal"}
-CLAIM = {"parts", "arithmetic", "by", "trusted", "assumes", "requires", "strength"}
-REFUSAL = {"code", "message", "line", "column", "counterexample", "replay"}
+CLAIM = {"parts", "arithmetic", "by", "trusted", "assumes", "requires", "fits", "strength"}
+REFUSAL = {"code", "message", "line", "column", "counterexample", "replay", "hints"}
 
 
 def test_document_has_exactly_the_documented_fields() -> None:

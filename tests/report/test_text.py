@@ -35,8 +35,8 @@ def test_a_refusal_starts_with_its_sentence_and_shows_the_replay() -> None:
 
 def test_a_refusal_without_a_place_points_at_its_item() -> None:
     assert lines_of(sample.BUDGET)[1:3] == [
-        "  at a.cachet:40:1: fn larger refused [account.over-budget]",
         "  counterexample: bytes_0 = 0, bytes_1 = 1",
+        "  at a.cachet:40:1: fn larger refused [account.over-budget]",
     ]
 
 

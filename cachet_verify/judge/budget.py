@@ -1,0 +1,184 @@
+"""What is asked of a budget, and the refusal of one that is not met.
+
+Takes a plan and the platform; gives the plan with its budget asked, and the text of a refusal: both
+sides of the rows of one source level, and numbers at which they fail. Must not decide that a budget is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+from cachet_verify.core.family import UnmodelledError
+from cachet_verify.core.index import Const, Formula, Index, evaluate, holds, le, subterms, variables
+from cachet_verify.core.ir import Print, Program, Traffic, statements
+from cachet_verify.elaborate.movement import home_of
+from cachet_verify.elaborate.platform import Platform
+from cachet_verify.elaborate.trip import Pulled, pulled, rows_of
+from cachet_verify.judge.item import without_prints
+from cachet_verify.judge.plan import Asked, Budget, Missing, Plan, refusal
+from cachet_verify.kernel.budget import Way, allowed, demands, premises_of, within_budget
+from cachet_verify.kernel.claim import Goal, RuleError
+from cachet_verify.kernel.obligation import Obligation, Refuted, Verdict
+from cachet_verify.report.record import Refusal
+
+CODE = "cost.traffic"
+_MOST_TRIED = 30_000
+
+
+def home(platform: Platform | None) -> str:
+    """The level where buffers live that say nothing else."""
+    levels = {} if platform is None else platform.levels
+    return home_of(tuple(levels), [level for level, facts in levels.items() if "capacity" in facts])
+
+
+def with_budget(plan: Plan, platform: Platform | None) -> Plan:
+    """A plan of a program with what is asked of its rows: those written, or those that a generated function declares."""
+    program = plan.program
+    if plan.settled is not None or program is None or plan.kind not in ("fn", "contraction", "schedule"):
+        return plan
+    rows = program.movement
+    if rows is None and plan.kind == "schedule":
+        rows = rows_of(program, home(platform))
+    if rows is None:
+        return plan
+    if any(isinstance(stmt, Print) for stmt in statements(program.body)):
+        program = without_prints(program)
+    lines = {} if platform is None else {level: facts["line"] for level, facts in platform.levels.items() if "line" in facts}
+    found = budget_of(program, rows, home(platform), lines)
+    if isinstance(found, str):
+        return replace(plan, missing=(*plan.missing, Missing("cost", f"not-supported: {found}")))
+    budget, goal = found
+    return replace(plan, asked=(*plan.asked, Asked(goal, "", CODE, "cost", plan.span)), budget=budget)
+
+
+def budget_of(program: Program, rows: tuple[Traffic, ...], home: str, lines: Mapping[str, int]) -> tuple[Budget, Goal] | str:
+    """A budget and the goal that it is met; why it cannot be asked, where it cannot."""
+    try:
+        found = pulled(program, home)
+        loose = next((item for item in found if item.unbounded), None)
+        if loose is not None:
+            return f"the traffic of {loose.pull.alias}: no bound over sizes is known for the loop over {loose.unbounded}"
+        budget = Budget(program, rows, found, home, lines)
+        return budget, within_budget(program, rows, home, _bounds(found))
+    except UnmodelledError as error:
+        return str(error)
+    except RuleError as error:
+        return error.why
+
+
+def _bounds(found: tuple[Pulled, ...]) -> dict[str, tuple[Index, ...]]:
+    return {item.pull.alias: item.bounds for item in found}
+
+
+# --- the refusal -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A way on which more goes than the rows allow, with sizes at which it does and how often it goes and may go there."""
+
+    way: Way
+    sizes: Mapping[str, int]
+    moved: int
+    allowed: int
+
+
+def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> Excess | None:
+    """The way that an obligation is about, where sizes are found at which it fails: small ones, else the solvers' own."""
+    found = demands([item.pull for item in budget.pulled], _bounds(budget.pulled))
+    for way, demand in found.items():
+        limit = allowed(budget.rows, way)
+        goal = le(demand, limit)
+        if obligation.goal != goal:
+            continue
+        sizes = _failing(budget.program, goal, verdict)
+        if sizes is not None:
+            return Excess(way, sizes, evaluate(demand, sizes), evaluate(limit, sizes))
+    return None
+
+
+def _failing(program: Program, goal: Formula, verdict: Verdict | None) -> dict[str, int] | None:
+    """Sizes that the program allows and at which the goal is false, the smallest of those tried; evaluated, so that they are some."""
+    names = [size for size in program.sizes if size in _wanted(program, goal)]
+    premises = [premise for premise in premises_of(program) if variables(premise) <= set(names)]
+    for values in islice(_small(len(names), _steps(goal, premises)), _MOST_TRIED):
+        sizes = dict(zip(names, values, strict=True))
+        if all(_true(premise, sizes) for premise in premises) and _true(goal, sizes) is False:
+            return sizes
+    if isinstance(verdict, Refuted):
+        sizes = {name: verdict.model[name] for name in names if name in verdict.model}
+        if len(sizes) == len(names) and _true(goal, sizes) is False:
+            return sizes
+    return None
+
+
+def _wanted(program: Program, goal: Formula) -> set[str]:
+    """The sizes of a goal, and those that requirements tie to them."""
+    names = set(variables(goal))
+    for _ in program.requires:
+        for need in program.requires:
+            if variables(need.condition) & names:
+                names |= variables(need.condition)
+    return names
+
+
+def _steps(goal: Formula, premises: list[Formula]) -> list[int]:
+    """Values worth trying: small ones, and each number of the formulas with its neighbours."""
+    numbers = {term.value for part in (goal, *premises) for term in subterms(part) if isinstance(term, Const) and 1 < term.value < 2**31}
+    near = {value + by for value in numbers for by in (-1, 0, 1)} | {2 * value + by for value in numbers for by in (0, 1)}
+    return sorted({0, 1, 2, 3, *near})
+
+
+def _small(count: int, values: list[int]) -> Iterator[tuple[int, ...]]:
+    """Choices of so many values, those made of the first few values first."""
+    for last in range(len(values)):
+        for choice in product(range(last + 1), repeat=count):
+            if last in choice or not count:
+                yield tuple(values[place] for place in choice)
+        if not count:
+            return
+
+
+def _true(formula: Formula, sizes: Mapping[str, int]) -> bool | None:
+    try:
+        return holds(formula, sizes)
+    except ZeroDivisionError:
+        return None
+
+
+def exceeded(plan: Plan, budget: Budget, found: Excess) -> Refusal:
+    """The refusal of a budget, with both sides as rows of the level that things go from."""
+    buffer, source, target, is_back = found.way
+    buffers: dict[str, int] = {}
+    moved = [_moved(item, budget, buffers) for item in budget.pulled if item.pull.source == source and (item.pull.is_back or not is_back)]
+    ways = {(item.pull.root, item.pull.source, item.pull.target) for item in budget.pulled}
+    rows = [row for row in budget.rows if row.source == source and (row.is_back or not is_back)]
+    fitting = [_product(row.text, buffers, row.buffer, row.target, budget) for row in rows if (row.buffer, source, row.target) in ways]
+    heading = f"could not prove declared traffic row at {source}:" if not is_back else f"could not prove declared traffic row back at {source}:"
+    shown = [f"{'  ' if place == 0 else '+ '}{text}" for place, text in enumerate(moved)]
+    lines = [heading, *(f"  {text}" for text in shown), f"  <= {' + '.join(fitting) or '0'}"]
+    spans = {f"bytes_{number}": int(name == buffer) for name, number in buffers.items()}
+    made = refusal(CODE, "\n".join(lines), plan.span)
+    return replace(made, counterexample={**found.sizes, **spans}, hints=(note(found),))
+
+
+def note(found: Excess) -> str:
+    """Both sides in numbers, and that nothing is wrong but the cost."""
+    buffer, source, target, is_back = found.way
+    way = f"from {target} back to {source}" if is_back else f"from {source} to {target}"
+    return f"every word is right, and this is about cost alone: {buffer} goes {way} {found.moved} times, and {found.allowed} are allowed"
+
+
+def _moved(item: Pulled, budget: Budget, buffers: dict[str, int]) -> str:
+    text = " * ".join(trips.text for trips in item.trips)
+    return _product(text, buffers, item.pull.root, item.pull.target, budget)
+
+
+def _product(text: str, buffers: dict[str, int], buffer: str, target: str, budget: Budget) -> str:
+    """A count times the lines of a span; spans are numbered in the order in which they are met."""
+    number = buffers.setdefault(buffer, len(buffers))
+    line = budget.lines.get(target)
+    lines = f"lines bytes_{number}" if line is None else f"line_ceil bytes_{number} {line}"
+    return lines if text in ("", "1") else f"{text} * {lines}"
