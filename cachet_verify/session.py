@@ -174,9 +174,7 @@ class _Verdicts:
         first = self._prove(stream(), items)
         again = []
         for obligation, verdict in zip(asked.values(), first, strict=True):
-            if not is_nonlinear(obligation):
-                self.known[obligation.digest()] = verdict
-            elif isinstance(verdict, Proved):
+            if isinstance(verdict, Proved) or not is_nonlinear(obligation):
                 self.known[obligation.digest()] = lift(obligation, verdict)
             else:
                 again.append(obligation)

@@ -10,6 +10,7 @@ variables holds for those. A model of it says nothing about the original.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import permutations
 
 from cachet_verify.core.index import (
@@ -45,6 +46,7 @@ from cachet_verify.core.index import (
     neg,
 )
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Undecided, Verdict
+from cachet_verify.kernel.tighten import tighten
 
 _MOST_LEMMAS = 3000
 """Instances beyond this many are left out, whole blocks at a time: fewer premises prove less, never more."""
@@ -91,7 +93,8 @@ def is_nonlinear(obligation: Obligation) -> bool:
 
 
 def generalise(obligation: Obligation) -> Obligation:
-    """The linear obligation. The same obligation where nothing is nonlinear."""
+    """The linear obligation, with sums of its premises rounded. One that means the same where nothing is nonlinear."""
+    obligation = tighten(obligation)
     if not is_nonlinear(obligation):
         return obligation
     naming = _Naming()
@@ -104,7 +107,8 @@ def generalise(obligation: Obligation) -> Obligation:
 def lift(obligation: Obligation, verdict: Verdict) -> Verdict:
     """The verdict on an obligation that a verdict on its generalised form gives: proved, or undecided.
 
-    Raises ValueError for a verdict on something else.
+    Refuted too where nothing was nonlinear: the premises that were added follow from the others, so a
+    model of one is a model of both. Raises ValueError for a verdict on something else.
     """
     linear = generalise(obligation)
     if verdict.digest != linear.digest():
@@ -113,6 +117,8 @@ def lift(obligation: Obligation, verdict: Verdict) -> Verdict:
         return Proved(obligation.digest(), verdict.answers)
     if isinstance(verdict, Failed):
         return Failed(obligation.digest(), verdict.reason, verdict.answers)
+    if not is_nonlinear(obligation):
+        return replace(verdict, digest=obligation.digest())
     return Undecided(obligation.digest(), "incomplete", verdict.answers)
 
 

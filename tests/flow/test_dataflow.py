@@ -12,7 +12,7 @@ from cachet_verify.core.ir import Block, Fold, For, Load, Program, Store
 from cachet_verify.flow.propose import propose
 from cachet_verify.kernel.claim import RuleError, Same, discharge
 from cachet_verify.kernel.dataflow import Source, dataflow
-from cachet_verify.kernel.generalise import BLOCK_LEMMAS, generalise, is_nonlinear, lift
+from cachet_verify.kernel.generalise import BLOCK_LEMMAS, generalise, lift
 from cachet_verify.kernel.obligation import Proved, Verdict
 from cachet_verify.replay.search import replay
 from cachet_verify.solver.prover import Prover
@@ -30,7 +30,7 @@ def verdicts(prover: Prover, meaning: Program, program: Program) -> dict[str, Ve
     found = {}
     asked = [generalise(obligation) for obligation in goal.obligations]
     for obligation, verdict in zip(goal.obligations, prover.prove(asked), strict=True):
-        found[obligation.digest()] = lift(obligation, verdict) if is_nonlinear(obligation) else verdict
+        found[obligation.digest()] = lift(obligation, verdict)
     return found
 
 

@@ -129,9 +129,7 @@ class Judge:
         """As the session does: what is nonlinear first in its linear form, then as it stands."""
         again = []
         for item, verdict in zip(chunk, self.prover.prove([generalise(item) for item in chunk]), strict=True):
-            if not is_nonlinear(item):
-                self.known[item.digest()] = verdict
-            elif isinstance(verdict, Proved):
+            if isinstance(verdict, Proved) or not is_nonlinear(item):
                 self.known[item.digest()] = lift(item, verdict)
             else:
                 again.append(item)
