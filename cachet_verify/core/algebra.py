@@ -10,7 +10,7 @@ bits, `TermAlgebra` by the number of the term that was built, equal exactly for 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cachet_verify.core.ir import Load, Op, Value, Word
@@ -34,6 +34,9 @@ class Algebra(Protocol):
 
     def text(self, word: int, elem: str) -> str:
         """A word as programs print it."""
+
+    def under(self, arithmetic: Arithmetic) -> Algebra:
+        """The same algebra where a device computes in its own arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,10 @@ class WordAlgebra:
             return _function(body, self, arity)
         concrete = " ".join(self.element(part) for part in name.split(" "))
         return function_of(concrete, self.element(elem), self.arithmetic)
+
+    def under(self, arithmetic: Arithmetic) -> WordAlgebra:
+        """The same instances under another arithmetic."""
+        return replace(self, arithmetic=arithmetic)
 
     def literal(self, elem: str, bits: int) -> int:
         """The bits themselves."""
@@ -131,6 +138,10 @@ class TermAlgebra:
             return self.term(name, elem, *args)
 
         return build
+
+    def under(self, arithmetic: Arithmetic) -> TermAlgebra:
+        """The same terms: they say which operations are applied, not how these round."""
+        return self
 
     def literal(self, elem: str, bits: int) -> int:
         """The term of a literal."""

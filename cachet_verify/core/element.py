@@ -30,8 +30,8 @@ class Arithmetic:
     that `flushes` also replaces each subnormal operand by the zero of its sign before computing,
     and each tiny result by the zero of its sign. A result is tiny when, rounded to the type's
     precision with an unbounded exponent, it lies strictly between the two smallest normal numbers
-    (tininess after rounding, IEEE 754-2019 7.5). The name identifies the arithmetic in claims:
-    two arithmetics that differ in name only compute the same words.
+    (tininess after rounding, IEEE 754-2019 7.5). The name is the device's that computes so, and
+    identifies the arithmetic in claims; two that differ in name only compute the same words.
     """
 
     name: str

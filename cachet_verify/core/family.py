@@ -75,7 +75,7 @@ class UnmodelledError(Exception):
 class Counter:
     """One counter of a family: a sequential loop, a grid axis or a lane, from `low` to below `high`.
 
-    For a block loop the counter is the ordinal, and `high` is None: its bound is in the domain.
+    Over blocks the counter is the ordinal, and `high` is None: its bound is in the domain.
     """
 
     name: str
@@ -251,14 +251,14 @@ class _Place:
         domain = (*self.domain, *conjuncts(conj((le(low, Var(name)), lt(Var(name), high)))))
         return replace(self, counters=(*self.counters, counter), domain=domain, moment=moment)
 
-    def inside_block(self, name: str, blocks: Blocks) -> _Place:
+    def inside_block(self, name: str, blocks: Blocks, kind: str = "loop") -> _Place:
         low, high = substitute(blocks.low, self.blocks), substitute(blocks.high, self.blocks)
         size = substitute(blocks.size, self.blocks)
         start = add(low, mul(size, Var(name)))
         length = minimum(size, sub(high, start))
         known = {**self.blocks, f"{name}.lo": start, f"{name}.len": length}
         domain = (*self.domain, le(ZERO, Var(name)), *conjuncts(lt(start, high)))
-        counters = (*self.counters, Counter(name, "loop", ZERO, None))
+        counters = (*self.counters, Counter(name, kind, ZERO, None))
         return replace(self, counters=counters, domain=domain, moment=(*self.moment, name), blocks=known)
 
 
@@ -306,11 +306,15 @@ class _Lowering:
     def grid(self, stmt: Grid, here: _Place) -> None:
         inner = here
         for axis in stmt.axes:
-            inner = inner.inside(axis.counter, "grid", axis.low, axis.high)
+            domain = axis.domain
+            if isinstance(domain, Blocks):
+                inner = inner.inside_block(axis.counter, domain, "grid")
+            else:
+                inner = inner.inside(axis.counter, "grid", domain.low, domain.high)
         aliases: dict[str, View | str] = dict(inner.views)
         for window in stmt.windows or ():
             if window.alias is not None:
-                aliases[window.alias] = _window_view(window, window.alias)
+                aliases[window.alias] = window_view(window, window.alias)
         self.block(stmt.body, replace(inner, views=aliases))
 
     def loop(self, stmt: For, here: _Place) -> None:
@@ -452,7 +456,7 @@ def _read_instead(value: Value, acc: str, cell: Value) -> Value:
     return value
 
 
-def _window_view(window: Window, alias: str) -> View:
+def window_view(window: Window, alias: str) -> View:
     """The alias of a grid window: an index for each sliced dimension, offset by its start."""
     counters: list[str] = []
     index: list[Index] = []

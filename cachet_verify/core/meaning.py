@@ -10,14 +10,15 @@ and an unspecified word that would reach the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from random import Random
 
 from cachet_verify.core.algebra import Algebra, WordAlgebra
-from cachet_verify.core.closure import Indices, Integer, Integers
+from cachet_verify.core.closure import Indices, Integers
 from cachet_verify.core.ir import (
+    Axis,
     Block,
     Declare,
     For,
@@ -36,7 +37,7 @@ from cachet_verify.core.ir import (
 )
 from cachet_verify.core.memory import BudgetError, Cells, GridLog, MeaningError, Memory, outside
 from cachet_verify.core.valuation import Name, Scope, Valuation
-from cachet_verify.core.word import FLUSH, IEEE, Arithmetic
+from cachet_verify.core.word import IEEE, Arithmetic
 from cachet_verify.source import Span
 
 __all__ = ["BudgetError", "Cells", "Executable", "MeaningError", "arithmetic_of", "capacity", "run", "shape_of"]
@@ -47,17 +48,10 @@ Evaluation = Callable[[], "int | None"]
 CELLS_PER_UPDATE = 1024
 """Setting up so many cells without a word, or copying them, counts as one update in a budget."""
 
-ARITHMETICS: Mapping[str, Arithmetic] = {IEEE.name: IEEE, FLUSH.name: FLUSH}
-
 
 def arithmetic_of(program: Program) -> Arithmetic:
-    """The arithmetic a program names, IEEE where it names none. Raises MeaningError for an unknown name."""
-    if program.arithmetic is None:
-        return IEEE
-    found = ARITHMETICS.get(program.arithmetic)
-    if found is None:
-        raise MeaningError("operation", f"`{program.arithmetic}` is not an arithmetic", program.span)
-    return found
+    """What a program is evaluated in, outside of grids on devices: IEEE where it says nothing."""
+    return IEEE if program.arithmetic is None else program.arithmetic
 
 
 def shape_of(param: Param, sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -241,26 +235,27 @@ class Executable(Valuation):
         return lambda: then() if condition() else orelse()
 
     def _grid(self, stmt: Grid, scope: Scope) -> Action:
-        if stmt.device is not None:
-            raise MeaningError("device", f"a grid on `{stmt.device}` has no meaning on the host", stmt.span)
-        bounds: list[tuple[Integer, Integer]] = []
+        axes: list[Callable[[], Iterator[int]]] = []
         inner = replace(scope, in_grid=True)
         for axis in stmt.axes:
-            integers = self._integers(inner, stmt.span)
-            bounds.append((integers.term(axis.low), integers.term(axis.high)))
-            inner = inner.with_ints(axis.counter)
-        counters = tuple(axis.counter for axis in stmt.axes)
+            steps, inner = self._domain(axis.counter, axis.domain, inner, stmt.span)
+            axes.append(steps)
+        counters = tuple(name for axis in stmt.axes for name in _bound_by(axis))
+        places = [counters.index(axis.counter) for axis in stmt.axes]
         windows = None if stmt.windows is None else [self._window(window, inner, stmt.span) for window in stmt.windows]
         for window in stmt.windows or ():
             if window.alias is not None:
                 inner = inner.with_buffer(window.alias, self._window_view(window, inner, stmt.span))
+        around = self.algebra
+        self.algebra = around if stmt.device is None else around.under(stmt.device)
         body, ints = self._block(stmt.body, inner), self._ints
+        self.algebra = around
 
         def execute() -> None:
             log = GridLog()
-            for point in self._points(counters, bounds):
+            for point in self._points(counters, axes):
                 ints.update(zip(counters, point, strict=True))
-                log.iteration = point
+                log.iteration = tuple(point[place] for place in places)
                 log.windows = None if windows is None else frozenset().union(*(window() for window in windows))
                 self._spend(1)
                 self._grids.append(log)
@@ -269,15 +264,18 @@ class Executable(Valuation):
 
         return execute
 
-    def _points(self, counters: tuple[str, ...], bounds: list[tuple[Integer, Integer]]) -> list[tuple[int, ...]]:
-        """All iterations of a grid; the bounds of an axis may use the axes before it."""
-        points: list[tuple[int, ...]] = [()]
-        for low, high in bounds:
-            longer: list[tuple[int, ...]] = []
-            for point in points:
-                self._ints.update(zip(counters, point, strict=False))
-                longer.extend((*point, value) for value in range(low(), high()))
-            points = longer
+    def _points(self, counters: tuple[str, ...], axes: list[Callable[[], Iterator[int]]]) -> list[tuple[int, ...]]:
+        """All iterations of a grid, as the values of what its axes bind; the bounds of an axis may use the axes before it."""
+        points: list[tuple[int, ...]] = []
+
+        def collect(rest: list[Callable[[], Iterator[int]]]) -> None:
+            if rest:
+                for _ in rest[0]():
+                    collect(rest[1:])
+            else:
+                points.append(tuple(self._ints[counter] for counter in counters))
+
+        collect(axes)
         if self._shuffle is not None:
             self._shuffle.shuffle(points)
         return points
@@ -363,6 +361,11 @@ class Executable(Valuation):
             return index() if onward is None else onward(index())
 
         return Name(root.memory, root.elem, len(counters), through)
+
+
+def _bound_by(axis: Axis) -> tuple[str, ...]:
+    """The integers that an axis binds: its counter, and of a block its first index and its length."""
+    return (axis.counter,) if axis.size is None else (axis.counter, f"{axis.counter}.lo", f"{axis.counter}.len")
 
 
 def _lend(param: Param, shape: tuple[int, ...], buffers: Mapping[str, Cells]) -> Memory:

@@ -19,7 +19,7 @@ class MeaningError(Exception):
     """A program without a meaning at these sizes.
 
     `kind` is one of `bounds`, `unspecified`, `division`, `size`, `block`, `race`, `window`,
-    `requires`, `read-only`, `scope`, `operation`, `device`. `text` is one sentence; `buffer` and
+    `requires`, `read-only`, `scope`, `operation`. `text` is one sentence; `buffer` and
     `index` name the cell it is about, where it is about one.
     """
 

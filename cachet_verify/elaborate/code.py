@@ -159,6 +159,13 @@ _TABLE = (
     ),
     ("elaborate.index.zero-divisor", "A division by the number 0.", "for i in 0 .. N / 0 do", "Divide by something else."),
     (
+        "elaborate.invariant",
+        "An `invariant` names a result and sizes among its extents; each parameter has at most one dimension of such an extent, and no extent that "
+        "only mentions it, so that the shapes say which cells belong to a part.",
+        "invariant c in M    // a: [f32; M, M]",
+        "Name an output and its sizes, and give each dimension that is not the part's own a size of its own.",
+    ),
+    (
         "elaborate.layout",
         "A layout's declaration or use does not fit: it maps one index for each extent to one address.",
         "in PanelMajor    // of one number",

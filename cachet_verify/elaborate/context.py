@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import TRUE, Formula
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Note
@@ -16,6 +17,7 @@ from cachet_verify.elaborate.item import CallSite, Entry, Implementation, Progra
 from cachet_verify.elaborate.problem import Problems, StopError, Unsupported
 from cachet_verify.elaborate.scope import FreshNames, Scope, SideCondition
 from cachet_verify.source import Span
+from cachet_verify.syntax import ast
 
 
 class Names(Protocol):
@@ -33,6 +35,9 @@ class Names(Protocol):
     def platform_fact(self, name: str, words: tuple[str, ...], span: Span | None) -> int:
         """A number of the file's platform. Raises StopError."""
 
+    def device(self, name: str, span: Span | None) -> Arithmetic:
+        """What a device of the file's platform computes in. Raises StopError."""
+
     def find(self, name: str) -> Entry | None:
         """The declaration of a name; None when there is none."""
 
@@ -41,6 +46,9 @@ class Names(Protocol):
 
     def levels(self) -> tuple[str, ...]:
         """The memory levels of the file's platform; none when it has no platform."""
+
+    def matrix_units(self, device: str, span: Span | None) -> tuple[tuple[ast.Fn, str], ...]:
+        """The instructions that a device multiplies tiles with, each with the file that declares it. Raises StopError."""
 
     def applied(self, name: str) -> Program | None:
         """The program that a schedule's steps gave, where the caller has supplied it."""

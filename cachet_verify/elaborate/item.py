@@ -98,6 +98,7 @@ class ProgramItem:
     waits_for: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    invariants: tuple[InvariantRow, ...] = ()
     is_host: bool = False
     failed: bool = False
     span: Span | None = field(default=None, compare=False)
@@ -123,6 +124,7 @@ class ScheduleItem:
     device: Arithmetic | None = None
     conditions: tuple[SideCondition, ...] = ()
     families: tuple[FamilyItem, ...] = ()
+    invariants: tuple[InvariantRow, ...] = ()
     rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     failed: bool = False
@@ -224,6 +226,33 @@ class FamilyItem:
 
 
 @dataclass(frozen=True, slots=True)
+class InvariantRow:
+    """`invariant c in M, N`: parts of the result `buffer` along the sizes `dims` depend on those parts only."""
+
+    buffer: str
+    dims: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The row as written."""
+        return f"invariant {self.buffer} in {', '.join(self.dims)}"
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantItem:
+    """`proof p = invariant c in M of F`: `program` is None where F is a schedule, or has no meaning yet (`unsupported`)."""
+
+    name: str
+    of: str
+    program: Program | None
+    row: InvariantRow
+    unsupported: tuple[Unsupported, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class AdmitItem:
     """`proof p = admit "reason"`: believed, and visible as such."""
 
@@ -253,4 +282,4 @@ class OtherItem:
     span: Span | None = field(default=None, compare=False)
 
 
-ProofItem = AssertItem | RelateItem | FamilyItem | AdmitItem | OtherItem
+ProofItem = AssertItem | RelateItem | FamilyItem | InvariantItem | AdmitItem | OtherItem

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cachet_verify.core.index import Const, Var, variables
 from cachet_verify.core.ir import (
+    Axis,
     Block,
     Declare,
     For,
@@ -17,6 +18,7 @@ from cachet_verify.core.ir import (
     If,
     Inlined,
     Lanes,
+    Layout,
     Lease,
     Load,
     Param,
@@ -76,13 +78,14 @@ def _param(param: Param, terms: TermLifter) -> ast.Param:
     kind = type_of(param.elem)
     if param.shape:
         kind = ast.ArrayType(kind, tuple(terms.term(extent) for extent in param.shape))
-    layout: ast.Expr | None = None
-    if param.layout is not None:
-        layout = ast.Name(param.layout.name)
-        if param.layout.args:
-            layout = ast.Apply(layout, (), tuple(terms.term(arg) for arg in param.layout.args))
     mode = "reads" if param.mode == "reads" else "mut"
-    return ast.Param(param.name, mode, ast.Storage(kind, layout, param.level))
+    return ast.Param(param.name, mode, ast.Storage(kind, _layout(param.layout, terms), param.level))
+
+
+def _layout(layout: Layout | None, terms: TermLifter) -> ast.Expr | None:
+    if layout is None or not layout.args:
+        return None if layout is None else ast.Name(layout.name)
+    return ast.Apply(ast.Name(layout.name), (), tuple(terms.term(arg) for arg in layout.args))
 
 
 @dataclass(slots=True)
@@ -143,10 +146,11 @@ class _Lifter:
         if stmt.shape:
             kind = ast.ArrayType(kind, tuple(self.values.terms.term(extent) for extent in stmt.shape))
         self.values.known[stmt.name] = Known(stmt.elem, False, stmt.width)
+        storage = ast.Storage(kind, _layout(stmt.layout, self.values.terms), stmt.level)
         if stmt.mutable or value is None:
-            return ast.Var(stmt.name, ast.Storage(kind), value)
+            return ast.Var(stmt.name, storage, value)
         is_plain = isinstance(stmt.init, Load) and stmt.width is None and not stmt.shape
-        return ast.Let(stmt.name, None if is_plain else ast.Storage(kind), value)
+        return ast.Let(stmt.name, None if is_plain else storage, value)
 
     def initial(self, stmt: Declare, init: Value) -> ast.Expr:
         """What a local starts from."""
@@ -165,10 +169,15 @@ class _Lifter:
 
     def grid(self, stmt: Grid) -> ast.Statement:
         """A grid; windows that were inferred are not written."""
-        terms = self.values.terms
-        indices = tuple(ast.GridIndex(axis.counter, ast.Range(terms.term(axis.low), terms.term(axis.high))) for axis in stmt.axes)
+        indices = tuple(self.index(axis) for axis in stmt.axes)
         windows = tuple(self.window(window) for window in stmt.windows or ())
-        return ast.Grid(stmt.device, indices, None, windows, self.block(stmt.body))
+        return ast.Grid(None if stmt.device is None else stmt.device.name, indices, None, windows, self.block(stmt.body))
+
+    def index(self, axis: Axis) -> ast.GridIndex:
+        """One index of a grid, over a range or over blocks."""
+        domain = lift_domain(self.values.terms, axis.domain)
+        self.values.terms.enter(axis.counter, axis.domain)
+        return ast.GridIndex(axis.counter, domain)
 
     def window(self, window: Window) -> ast.Window:
         """A window with its alias."""

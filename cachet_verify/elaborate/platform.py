@@ -67,8 +67,10 @@ def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> P
             stated = _fields(value, problems)
             numbers = {key: part for key, part in stated.items() if isinstance(part, int)}
             if value.type.name == "Level":
+                _check_level(member.name, numbers, value, problems)
                 levels[member.name] = numbers
             elif value.type.name == "Device":
+                _check_arithmetic(stated.get("arithmetic", "ieee"), value, problems)
                 devices[member.name] = stated
             else:
                 head = () if value.type.name == "Unit" else (value.type.name,)
@@ -77,7 +79,34 @@ def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> P
             problems.report(
                 "elaborate.platform.fact", "a number or a record of numbers is wanted here", member.span, "`const lanes = Vec { f32 = 4 }`"
             )
-    return Platform(name, levels, devices, facts, path)
+    return Platform(name, {**_threadgroup(devices), **levels}, devices, facts, path)
+
+
+THREADGROUP = ("threadgroup", "shared")
+"""What programs call the memory that the threads of one group share; both are one."""
+
+
+def _threadgroup(devices: Mapping[str, Mapping[str, int | str]]) -> dict[str, Mapping[str, int]]:
+    """The memory of a thread group as levels: with several devices, as much as each of them has."""
+    sizes = [room for stated in devices.values() if isinstance(room := stated.get(THREADGROUP[0]), int)]
+    return {name: {"capacity": min(sizes)} for name in THREADGROUP} if sizes else {}
+
+
+def _check_level(name: str, stated: Mapping[str, int], record: ast.RecordLit, problems: Problems) -> None:
+    """The numbers of a level are above 0, and its ways make at least one set of its lines."""
+    for key, number in stated.items():
+        if number < 1:
+            problems.report("elaborate.platform.fact", f"`{key}` of `{name}` is {number}, and a memory level has at least 1", record.span)
+    numbers = {key: max(1, number) for key, number in stated.items()}
+    if "ways" in numbers and numbers.get("capacity", 0) < numbers["ways"] * numbers.get("line", 1):
+        text = f"`{name}` has {numbers['ways']} ways of lines of {numbers.get('line', 1)} bytes, more than its {numbers.get('capacity', 0)} bytes"
+        problems.report("elaborate.platform.fact", text, record.span, "ways are the lines of one set: `ways = 8`")
+
+
+def _check_arithmetic(stated: int | str, record: ast.RecordLit, problems: Problems) -> None:
+    """A device computes as IEEE 754 says, or flushes subnormals to zero."""
+    if stated not in ("ieee", "flush"):
+        problems.report("elaborate.platform.fact", f"`{stated}` is no arithmetic", record.span, "`arithmetic = ieee` or `arithmetic = flush`")
 
 
 def _fields(record: ast.RecordLit, problems: Problems) -> dict[str, int | str]:
@@ -87,6 +116,8 @@ def _fields(record: ast.RecordLit, problems: Problems) -> dict[str, int | str]:
             found[part.name] = part.value.value
         elif isinstance(part.value, ast.Name):
             found[part.name] = part.value.name
+        elif isinstance(part.value, ast.Tuple) and all(isinstance(item, ast.Name) for item in part.value.items):
+            found[part.name] = " ".join(item.name for item in part.value.items if isinstance(item, ast.Name))
         else:
             problems.report("elaborate.platform.fact", f"`{part.name}` is a number or a word", part.span)
     return found

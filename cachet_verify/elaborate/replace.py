@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from cachet_verify.core.index import Formula, Index, Var, substitute, substitute_formula
 from cachet_verify.core.ir import (
+    Axis,
     Block,
     Blocks,
     Choose,
@@ -148,7 +149,8 @@ class Replacement:
         if isinstance(stmt, Declare):
             init = None if stmt.init is None else self.value(stmt.init)
             named = replace(stmt, name=self.name(stmt.name), elem=self.elem(stmt.elem), shape=self.terms_of(stmt.shape))
-            return replace(named, init=init, lanes=self.lanes(stmt.lanes))
+            layout = None if stmt.layout is None else replace(stmt.layout, args=self.terms_of(stmt.layout.args))
+            return replace(named, init=init, lanes=self.lanes(stmt.lanes), layout=layout)
         if isinstance(stmt, For):
             return For(self.name(stmt.counter), self.domain(stmt.domain), self.block(stmt.body), stmt.span)
         if isinstance(stmt, If):
@@ -167,9 +169,14 @@ class Replacement:
             return replace(stmt, value=self.value(stmt.value))
         return self.block(stmt)
 
+    def axis(self, axis: Axis) -> Axis:
+        """An axis of a grid with everything replaced."""
+        size = None if axis.size is None else self.term(axis.size)
+        return Axis(self.name(axis.counter), self.term(axis.low), self.term(axis.high), size)
+
     def grid(self, stmt: Grid) -> Grid:
         """A grid with everything replaced."""
-        axes = tuple(replace(axis, counter=self.name(axis.counter), low=self.term(axis.low), high=self.term(axis.high)) for axis in stmt.axes)
+        axes = tuple(self.axis(axis) for axis in stmt.axes)
         windows = None if stmt.windows is None else tuple(self.window(window) for window in stmt.windows)
         return replace(stmt, axes=axes, windows=windows, body=self.block(stmt.body))
 

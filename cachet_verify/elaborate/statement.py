@@ -38,6 +38,7 @@ from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
 from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.term import difference, elaborate_condition, elaborate_index, is_index_expression
+from cachet_verify.elaborate.tile import Tiles, written_tile
 from cachet_verify.elaborate.value import Values
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
 from cachet_verify.syntax import ast
@@ -108,7 +109,11 @@ class Statements(Values):
         self.write(statement.target, statement.value, scope, found, statement)
 
     def write(self, target: ast.Expr, value: ast.Expr, scope: Scope, found: list[Stmt], statement: ast.Statement) -> None:
-        """Write a cell, or a vector's worth of them."""
+        """Write a cell, a vector's worth of them, or a tile."""
+        tile = written_tile(self, target, value, scope)
+        if tile is not None:
+            Tiles(self, statement, found).write(target, value, tile, scope)
+            return
         width = self.width_of(target, value, scope)
         lane = begin_lanes(self.context, width)
         place = Place(scope, lane, found)
@@ -210,25 +215,21 @@ class Statements(Values):
     # --- grids ---
 
     def grid(self, statement: ast.Grid, scope: Scope, found: list[Stmt]) -> None:
-        """A grid on the host, with or without windows."""
-        if statement.device is not None:
-            raise UnsupportedError("a grid on a device", statement.span)
+        """A grid on the host or on a device, with or without windows."""
+        device = None if statement.device is None else self.context.unit.device(statement.device, statement.span)
         if statement.tile is not None:
             raise UnsupportedError("a grid by tile", statement.tile.span)
         axes: list[Axis] = []
         inner = scope
         for index in statement.indices:
-            if not isinstance(index.domain, ast.Range):
-                raise UnsupportedError("a grid over blocks", index.span)
             domain, counter, inner = self.domain(index.name, index.domain, inner)
-            if isinstance(domain, Range):
-                axes.append(Axis(counter, domain.low, domain.high))
+            axes.append(Axis(counter, domain.low, domain.high, domain.size if isinstance(domain, Blocks) else None))
         windows: list[Window] = []
         for window in statement.windows:
             made, inner = self.window(window, inner)
             windows.append(made)
         body = self.body(statement.body, inner)
-        found.append(Grid(tuple(axes), body, tuple(windows) or None, None, statement.span))
+        found.append(Grid(tuple(axes), body, tuple(windows) or None, device, statement.span))
 
     def window(self, window: ast.Window, scope: Scope) -> tuple[Window, Scope]:
         """A window, and the scope in which its alias is bound."""

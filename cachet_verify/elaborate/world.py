@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Const as IndexConst
 from cachet_verify.core.ir import Program
 from cachet_verify.elaborate import operation
@@ -238,6 +239,33 @@ class Unit:
     def platform(self) -> Platform | None:
         """The file's platform; None when no `module` line names one."""
         return find_platform(self)
+
+    def device(self, name: str, span: Span | None) -> Arithmetic:
+        """What a device of the file's platform computes in. Raises StopError."""
+        platform = self.platform()
+        if platform is None:
+            hint = 'module (platform = AppleSilicon), and import "cachet:platforms/apple-silicon"'
+            raise self.problems.stop("elaborate.platform.missing", f"`on {name}` needs a platform, and this file names none", span, hint)
+        stated = platform.devices.get(name)
+        if stated is None:
+            known = ", ".join(f"`on {device}`" for device in platform.devices)
+            hint = f"one of {known}" if known else "leave `on` out: the platform has no device"
+            raise self.problems.stop("elaborate.device.unknown", f"`{platform.name}` has no device `{name}`", span, hint)
+        return Arithmetic(name, stated.get("arithmetic") == "flush")
+
+    def matrix_units(self, device: str, span: Span | None) -> tuple[tuple[ast.Fn, str], ...]:
+        """The instructions that a device multiplies tiles with, each with the file that declares it. Raises StopError."""
+        platform = self.platform()
+        if platform is None:
+            return ()
+        found: list[tuple[ast.Fn, str]] = []
+        for name in str(platform.devices.get(device, {}).get("mma", "")).split():
+            entry = self.file(platform.path).find(name)
+            if entry is None or not isinstance(entry.declaration, ast.Fn) or not entry.declaration.is_instr:
+                message = f"`{device}` multiplies tiles with `{name}`, which is no `instr fn`"
+                raise self.problems.stop("elaborate.platform.fact", message, span, f"declare `instr fn {name}` in the platform's file")
+            found.append((entry.declaration, entry.path))
+        return tuple(found)
 
     def levels(self) -> tuple[str, ...]:
         """The memory levels of the platform, nearest first."""

@@ -59,6 +59,16 @@ document(
     "Allow more in the row, or change the loop order or a block of the schedule that is called. What the message proposes is proved to pass.",
 )
 document(
+    "invariant.not-proved",
+    "A part of a result was to depend on that part of the inputs only, whatever the sizes named and wherever the part stands, and it "
+    "could not be shown to. The program is compared with itself at other sizes, where only the corresponding parts of the inputs hold the "
+    "same words. `M` and `M'` are the two sizes, `row_M` and `row_M'` the positions, `a_row` the part of `a` that both share, `a'1` and "
+    "`a'2` all of it on either side.",
+    "could not prove invariant c in M of smoothed: operand 1 of add is the same word in both programs",
+    "Read the counterexample: the word depends on the size, on the position, or on another part. A tail of the batch that is computed in "
+    "another way is the usual reason.",
+)
+document(
     "layout.not-proved",
     "A layout must map different indices to different addresses, inside the size of its buffer, for all extents.",
     "could not prove layout Folded: different indices have different addresses",

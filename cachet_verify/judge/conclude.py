@@ -16,6 +16,7 @@ from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess
 from cachet_verify.judge.plan import Asked, Plan, Told, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
+from cachet_verify.kernel.invariant import invariant
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
 from cachet_verify.report import record
@@ -132,7 +133,7 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
         verdict = record.Verdict.UNDECIDED
         return _item(plan, verdict, shown, None, reason)
     is_refuted = isinstance(first.verdict, Refuted) and (first.obligation.can_refute or first.asked.route == "a")
-    if seen is None and (not is_refuted or first.asked.route == "b"):
+    if seen is None and (not is_refuted or first.asked.route in ("b", "twin")):
         return _item(plan, record.Verdict.UNDECIDED, shown, None, _open_reason(first))
     is_side = first.asked.route == "side" and plan.meaning is None and not plan.parts
     refused = _refused(first, None if is_side else seen)
@@ -194,7 +195,8 @@ def _replayed(plan: Plan, unproved: list[_Open]) -> Replay | None:
             fault = find_fault(program)
             if fault is not None:
                 return fault
-        return None if meaning is None else replay(meaning, program)
+        found = None if meaning is None else replay(meaning, program)
+        return found if found is None or failing.sides is None else replace(found, sides=failing.sides)
     except MeaningError:
         return None
 
@@ -203,7 +205,7 @@ def _failing_part(plan: Plan, unproved: list[_Open]) -> Plan:
     """The member that the first open obligation belongs to; the plan itself where it has no members."""
     goals = [id(item.asked.goal) for item in unproved[:1]]
     for part in plan.parts:
-        if any(id(asked.goal) in goals for asked in part.asked):
+        if any(id(asked.goal) in goals for asked in part.asked) or (not unproved and part.missing and part.witness is not None):
             return part
     return plan
 
@@ -211,6 +213,8 @@ def _failing_part(plan: Plan, unproved: list[_Open]) -> Plan:
 def _contradicted(plan: Plan, unproved: list[_Open]) -> bool:
     """Whether some route was wholly proved though a run departs from the meaning."""
     open_routes = {item.asked.route for item in unproved} | {item.route for item in plan.missing}
+    if open_routes == {"twin"}:
+        return False
     if "form" in open_routes or "side" in open_routes:
         return False
     return any(asked.route in ("a", "b") and asked.route not in open_routes for asked in plan.asked)
@@ -234,8 +238,9 @@ def _seen_only(plan: Plan, seen: Replay) -> record.Refusal:
     if seen.kind == "fault":
         return _with_replay(refusal("program.not-well-formed", f"could not prove {plan.name} is well formed", plan.span), seen)
     buffer = seen.cell.partition("[")[0]
-    text = f"could not prove relation {plan.name}: every cell of {buffer} ends with the same word"
-    return _with_replay(refusal("relation.not-proved", text, plan.span), seen)
+    part = _failing_part(plan, [])
+    code, what = ("relation.not-proved", f"relation {plan.name}") if part.invariance is None else ("invariant.not-proved", part.name)
+    return _with_replay(refusal(code, f"could not prove {what}: every cell of {buffer} ends with the same word", plan.span), seen)
 
 
 def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
@@ -278,11 +283,16 @@ def _vacuity(plan: Plan, is_vacuous: bool) -> tuple[record.Refusal | None, str]:
 def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]:
     """The kernel's claims: one for each goal, the steps chained, and what they come to together, for each part of a plan."""
     if plan.parts:
-        return tuple(claim for part in plan.parts for claim in _discharge(part, verdicts))
+        theirs = {id(asked) for part in plan.parts for asked in part.asked}
+        own = tuple(discharge(asked.goal, verdicts) for asked in plan.asked if id(asked) not in theirs)
+        return (*own, *(claim for part in plan.parts for claim in _discharge(part, verdicts)))
     claims = {id(asked): discharge(asked.goal, verdicts) for asked in plan.asked}
     made = [claims[id(asked)] for asked in plan.asked if asked.route in ("form", "side", "cost")]
     if plan.optimum is not None:
         made.append(discharge(minimal(plan.optimum, tuple(made)), {}))
+    if plan.invariance is not None:
+        sound, same = (claims[id(asked)] for asked in plan.asked)
+        made.append(discharge(invariant(sound, same, plan.invariance.buffer, plan.invariance.dims), {}))
     if plan.meaning is None or plan.program is None:
         return tuple(made)
     routes = []
@@ -313,6 +323,7 @@ def _claim(
     if not (plan.of or plan.said or plan.assumes or trusted):
         return None
     taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
+    taken |= {"b"} if "twin" in taken else set()
     routes = tuple(route for route in ("a", "b") if route in taken)
     solvers = None
     for _, obligation in plan.obligations():
@@ -321,7 +332,7 @@ def _claim(
     by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
     program = plan.program if plan.program is not None else plan.meaning
     return record.ClaimReport(
-        parts=(record.ClaimPart("bits of", plan.of),) if plan.of else plan.said,
+        parts=(*((record.ClaimPart("bits of", plan.of),) if plan.of else ()), *plan.said),
         arithmetic=None if program is None or program.arithmetic is None else program.arithmetic.name,
         trusted=trusted,
         assumes=plan.assumes,

@@ -13,13 +13,14 @@ from pathlib import Path
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError
 from cachet_verify.elaborate.behind import Behind
-from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, RelateItem, ScheduleItem
+from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, InvariantItem, ProgramItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.judge.budget import with_budget
 from cachet_verify.judge.family import plan_declared, plan_family
 from cachet_verify.judge.fit import with_fit
+from cachet_verify.judge.invariant import plan_invariant, with_invariants
 from cachet_verify.judge.item import (
     borrowed,
     conditions,
@@ -149,7 +150,7 @@ def _rests(module: Module) -> dict[str, tuple[str, ...]]:
     """What each item of a file rests on, before it is planned."""
     found = {item.name: item.rests_on for item in module.programs.values()}
     found |= {item.name: item.rests_on for item in module.schedules.values()}
-    found |= {item.name: item.rests_on for item in module.proofs if isinstance(item, RelateItem)}
+    found |= {item.name: item.rests_on for item in module.proofs if isinstance(item, (RelateItem, InvariantItem))}
     return found | {name: (*found.get(name, ()), *item.chosen) for name, item in module.behind.items()}
 
 
@@ -173,7 +174,7 @@ _Builder = tuple[str, str, "Span | None", Callable[[], Plan]]
 def _builders(opened: Opened, routes: str) -> Iterator[_Builder]:
     module = opened.module
     for program in module.programs.values():
-        yield program.name, program.kind, program.span, partial(plan_program, program, module.layouts)
+        yield program.name, program.kind, program.span, partial(_program, opened, program)
     for schedule in module.schedules.values():
         yield schedule.name, "schedule", schedule.span, partial(_schedule, opened, schedule, routes)
     for name in module.own_layouts:
@@ -200,7 +201,13 @@ def _stated(opened: Opened, routes: str) -> Iterator[_Builder]:
         yield other.name, other.kind, other.span, partial(plan_other, other)
 
 
+def _program(opened: Opened, item: ProgramItem) -> Plan:
+    return with_invariants(plan_program(item, opened.module.layouts), item.program, item.invariants)
+
+
 def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
+    if item.families and item.invariants:
+        return not_supported(Plan(item.name, "schedule", item.span), (Unsupported("`invariant` of a family", item.invariants[0].span),))
     if item.families and not item.unsupported:
         return replace(plan_declared(opened.module, item, item.families[0], routes), rests_on=item.rests_on)
     if item.name not in opened.applied:
@@ -212,13 +219,14 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
     plan = plan_schedule(item.name, item.span, applied, routes)
     more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
     entries = admitted(item.lines)
-    return replace(
+    plan = replace(
         plan,
         asked=(*plan.asked, *more.asked),
         missing=(*plan.missing, *more.missing),
         admitted=entries,
         rests_on=item.rests_on,
     )
+    return with_invariants(plan, applied.program, item.invariants)
 
 
 def _proof(opened: Opened, item: object, routes: str) -> Plan:
@@ -230,6 +238,9 @@ def _proof(opened: Opened, item: object, routes: str) -> Plan:
         program = item.program if item.program is not None else opened.program(item.program_name)
         meaning = item.meaning if item.meaning is not None else opened.program(item.meaning_name)
         return plan_relation(item, program, meaning, opened.module.layouts)
+    if isinstance(item, InvariantItem):
+        program = item.program if item.program is not None else opened.program(item.of)
+        return plan_invariant(item, program, opened.module.layouts)
     if isinstance(item, FamilyItem):
         return plan_family(opened.loaded, opened.module, item, routes)
     return plan_other(item)  # type: ignore[arg-type]

@@ -6,16 +6,16 @@ where no proposal was found, is a missing route, never a proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import UnmodelledError, lower
-from cachet_verify.core.ir import Program
+from cachet_verify.core.ir import Grid, Program, arithmetics, statements
 from cachet_verify.flow.evaluate import sizer
 from cachet_verify.flow.live import propose_live
 from cachet_verify.flow.propose import propose
 from cachet_verify.flow.source import propose_flow
 from cachet_verify.judge.plan import Asked, Missing
-from cachet_verify.kernel.claim import RuleError, WellFormed
+from cachet_verify.kernel.claim import RuleError, WellFormed, mixed
 from cachet_verify.kernel.dataflow import dataflow
 from cachet_verify.kernel.initialised import initialised
 from cachet_verify.kernel.scope import bound_names
@@ -65,6 +65,19 @@ def compared(name: str, meaning: Program, program: Program, span: Span | None) -
     except RuleError as error:
         return Questions((), (Missing("b", f"not-supported: {error.why}"),))
     return Questions((Asked(goal, f"relation {name}: ", "relation.not-proved", "b", span),))
+
+
+def mixture(meaning: Program, program: Program) -> str | None:
+    """That a meaning and where its program runs do not come to one arithmetic; None where they do."""
+    found = {meaning.arithmetic, *arithmetics(meaning.body, meaning.arithmetic)}
+    found |= {program.arithmetic, *arithmetics(program.body, None)}
+    return mixed(found) if len(found) > 1 else None
+
+
+def evaluated_as(meaning: Program, program: Program) -> Program:
+    """The meaning evaluated in the arithmetic of the device that a program runs on; one that says where it runs itself is as it is."""
+    says = any(isinstance(stmt, Grid) and stmt.device is not None for stmt in statements(meaning.body))
+    return meaning if says or meaning.arithmetic is not None else replace(meaning, arithmetic=program.arithmetic)
 
 
 def is_well_formed(asked: Asked, program: Program) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.ir import Program
 from cachet_verify.judge.plan import Asked, Plan, Settled, premises_of, refusal
-from cachet_verify.judge.relation import Questions, compared, formed
+from cachet_verify.judge.relation import Questions, compared, formed, mixture
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.rewrite.apply import apply_all, expand
@@ -59,6 +59,9 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
     plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name)
     if applied.stopped is not None:
         return replace(plan, settled=Settled(Verdict.REFUSED, inapplicable(applied.stopped, span)))
+    mix = mixture(applied.start, applied.program)
+    if mix is not None:
+        return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"not-supported: {mix}"))
     steps = tuple(
         Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", _nearest(place, span))
         for outcome, place in zip(applied.outcomes, applied.spans, strict=False)

@@ -154,9 +154,7 @@ class _Scope:
 
     def grid(self, stmt: Grid, integers: frozenset[str], buffers: frozenset[str]) -> None:
         for axis in stmt.axes:
-            self.terms((axis.low, axis.high), integers)
-            self.bind(axis.counter)
-            integers = integers | {axis.counter}
+            integers = integers | self.domain(axis.counter, axis.domain, integers)
         for window in stmt.windows or ():
             buffers = buffers | self.window(window, integers, buffers)
         self.block(stmt.body, integers, buffers)

@@ -135,6 +135,9 @@ def _block_loops(program: Program) -> Iterator[tuple[str, Blocks]]:
     for stmt in statements(program.body):
         if isinstance(stmt, For) and isinstance(stmt.domain, Blocks):
             yield stmt.counter, stmt.domain
+        for axis in stmt.axes if isinstance(stmt, Grid) else ():
+            if isinstance(axis.domain, Blocks):
+                yield axis.counter, axis.domain
         value = stmt.value if isinstance(stmt, Store) else stmt.init if isinstance(stmt, Declare) else None
         for part in values(value) if value is not None else ():
             if isinstance(part, Fold) and isinstance(part.domain, Blocks):

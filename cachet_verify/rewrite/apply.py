@@ -16,6 +16,7 @@ from cachet_verify.diagnostic import Diagnostic, Note
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
 from cachet_verify.rewrite.expand import expand
+from cachet_verify.rewrite.grid import grid
 from cachet_verify.rewrite.keep import keep
 from cachet_verify.rewrite.library import apply_library_step
 from cachet_verify.rewrite.order import order
@@ -28,6 +29,7 @@ from cachet_verify.rewrite.split import split
 from cachet_verify.syntax import ast
 
 _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
+    "grid": grid,
     "order": lambda program, step, scope: order(program, step),
     "pack": pack,
     "pack_lanes": pack_lanes,
@@ -36,7 +38,7 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("grid", "tiles", "outer_products", "compute", "reduce", "parts", "element"))
+LATER = frozenset(("tiles", "outer_products", "compute", "reduce", "parts", "element"))
 """Steps of the language that have no meaning here yet."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index, Var, div, variables
 from cachet_verify.core.ir import (
     Axis,
@@ -58,12 +59,16 @@ class _Site:
     names: dict[str, str] = field(default_factory=dict)
 
 
-def build(target: ast.Body, match: Match, arguments: Arguments, used: frozenset[str], types: Mapping[str, str]) -> Built:
+def build(
+    target: ast.Body, match: Match, arguments: Arguments, used: frozenset[str], types: Mapping[str, str], device: Arithmetic | None = None
+) -> Built:
     """Build the `to` of a step. `used` are all names of the program, `types` the types of its buffers.
 
-    Raises StepError where a `$` variable is used out of its scope, or `to` says what no step can build.
+    `device` is what grids run on. Raises StepError where a `$` variable is used out of its scope, or
+    `to` says what no step can build.
     """
     builder = _Builder(match, arguments, used, types)
+    builder.device = device
     return Built(builder.body(target), tuple(builder.hints), tuple(builder.divided))
 
 
@@ -75,6 +80,7 @@ class _Builder:
         self.arguments = arguments
         self.used = used
         self.types = dict(types)
+        self.device: Arithmetic | None = None
         self.site = _Site()
         self.hints: list[Hint] = []
         self.placed: set[str] = set()
@@ -237,16 +243,15 @@ class _Builder:
         return Declare(name, elem, init=value, mutable=isinstance(stmt, ast.Var), span=stmt.span)
 
     def grid(self, stmt: ast.Grid) -> Grid:
-        if stmt.tile is not None or stmt.windows or len(stmt.indices) != 1:
-            raise refuse("step-definition", "a grid in `to` has one index, and its windows are inferred", stmt.span)
+        if stmt.tile is not None or stmt.windows or stmt.device is not None or len(stmt.indices) != 1:
+            text = "a grid in `to` has one index; its windows are inferred, and the schedule says where it runs"
+            raise refuse("step-definition", text, stmt.span, "`grid t in $lo .. $hi do`")
         index = stmt.indices[0]
         domain = self.domain(index.domain)
-        if isinstance(domain, Blocks):
-            actual = self.arguments.names.get(index.name, index.name)
-            raise refuse("grid-over-blocks", f"{actual} runs over blocks of a ragged split", stmt.span, "split without `ragged`")
+        size = domain.size if isinstance(domain, Blocks) else None
         name = self.binder(index.name, stmt.span)
         with self.binding(index.name, name):
-            return Grid((Axis(name, domain.low, domain.high),), Block(self.body(stmt.body)), None, stmt.device, stmt.span)
+            return Grid((Axis(name, domain.low, domain.high, size),), Block(self.body(stmt.body)), None, self.device, stmt.span)
 
     # --- terms ---
 

@@ -85,12 +85,6 @@ document(
     "Compare integers, with and, or, not.",
 )
 document(
-    "rewrite.grid-over-blocks",
-    "A grid runs over a plain range. The blocks of a ragged split differ in length, so they are no plain range.",
-    "split i by 64 as gi ragged\nparallel gi",
-    "Split without `ragged`.",
-)
-document(
     "rewrite.step-definition",
     "A step fn says something that no step can match or build.",
     "step fn s i =\n  from\n    for i in $A do\n      $body\n      $rest\n  to\n    $body",
@@ -117,7 +111,7 @@ document(
 document(
     "rewrite.not-supported",
     "The step belongs to the language, but this version gives it no meaning yet. A schedule that uses it is undecided.",
-    "schedule rows of matmul @(S = PlusTimes f32) on M4Gpu =\n  grid over (i, j)",
+    "schedule flash of attend on M4Gpu =\n  compute s at j",
     "Leave the step out, or write the nest by hand and compare it: `proof p = relate F to G`.",
 )
 document(

@@ -42,7 +42,7 @@ def apply_library_step(program: Program, step: ast.Step, scope: Scope) -> Chain:
     definition, bindings = _definition(step, scope)
     arguments = _arguments(bindings, scope, program)
     found = _find(program, definition, arguments, step)
-    built = build(definition.target, found.match, arguments, taken(program), element_types(program))
+    built = build(definition.target, found.match, arguments, taken(program), element_types(program), scope.device)
     chain = _requirements(Chain(program), built, step)
     after = with_statements(chain.program, found.path, found.match.count, built.stmts)
     names = {**_hole_names(found.match), **arguments.names}
@@ -68,7 +68,7 @@ def _definition(step: ast.Step, scope: Scope) -> tuple[ast.StepFn, Bindings]:
 def _near(name: str, scope: Scope) -> str:
     from difflib import get_close_matches
 
-    known = (*scope.step_fns, *scope.schedule_fns, "split", "order", "pack", "keep", "registers")
+    known = (*scope.step_fns, *scope.schedule_fns, "split", "order", "grid", "pack", "keep", "registers")
     near = get_close_matches(name, known, 1)
     if near or scope.step_fns:
         return near[0] if near else f"one of {', '.join(dict.fromkeys(known))}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Index, Var
 from cachet_verify.core.ir import (
     Block,
@@ -160,11 +161,11 @@ class _Matcher:
         self.whole(wanted.otherwise, stmt.orelse)
 
     def grid(self, wanted: ast.Grid, stmt: Grid) -> None:
-        if len(wanted.indices) != len(stmt.axes) or wanted.tile is not None or wanted.device != stmt.device:
+        if len(wanted.indices) != len(stmt.axes) or wanted.tile is not None or not _runs_on(wanted.device, stmt.device):
             raise MismatchError(f"a grid over {len(wanted.indices)} indices", stmt_text(stmt))
         for index, axis in zip(wanted.indices, stmt.axes, strict=True):
             self.bind(index.name, axis.counter, "a grid index")
-            self.domain(index.domain, Range(axis.low, axis.high))
+            self.domain(index.domain, axis.domain)
         self.whole(wanted.body, stmt.body)
 
     # --- the parts of statements ---
@@ -298,3 +299,8 @@ def statement_pattern_text(wanted: ast.Statement, arguments: Arguments) -> str:
     if isinstance(wanted, (ast.Let, ast.Var)):
         return "a declaration"
     return "a guard" if isinstance(wanted, ast.If) else "another statement"
+
+
+def _runs_on(wanted: str | None, device: Arithmetic | None) -> bool:
+    """Whether a grid runs on the device that a pattern names, where it names one."""
+    return wanted is None or (device is not None and device.name == wanted)

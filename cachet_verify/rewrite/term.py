@@ -24,7 +24,7 @@ from cachet_verify.core.index import (
     substitute,
     variables,
 )
-from cachet_verify.core.ir import Block, Blocks, Domain, Fold, For, values
+from cachet_verify.core.ir import Block, Blocks, Domain, Fold, For, Grid, values
 from cachet_verify.rewrite.place import stored_value, walk
 
 
@@ -101,6 +101,9 @@ def all_block_parts(block: Block) -> dict[str, Index]:
     for _, stmt in walk(block):
         if isinstance(stmt, For):
             enter(stmt.counter, stmt.domain)
+        elif isinstance(stmt, Grid):
+            for axis in stmt.axes:
+                enter(axis.counter, axis.domain)
         value = stored_value(stmt)
         for part in values(value) if value is not None else ():
             if isinstance(part, Fold):

@@ -106,7 +106,9 @@ class Change:
             return replace(stmt, buffer=self.name(stmt.buffer), index=index, value=value, lanes=self.lanes(stmt.lanes))
         if isinstance(stmt, Declare):
             init = None if stmt.init is None else self.value(stmt.init)
-            return replace(stmt, name=self.name(stmt.name), shape=self.many(stmt.shape), init=init, lanes=self.lanes(stmt.lanes))
+            layout = None if stmt.layout is None else replace(stmt.layout, args=self.many(stmt.layout.args))
+            named = replace(stmt, name=self.name(stmt.name), shape=self.many(stmt.shape), layout=layout)
+            return replace(named, init=init, lanes=self.lanes(stmt.lanes))
         if isinstance(stmt, For):
             return replace(stmt, counter=self.name(stmt.counter), domain=self.domain(stmt.domain), body=self.block(stmt.body))
         if isinstance(stmt, Grid):
@@ -117,9 +119,13 @@ class Change:
         return self._alias(stmt)
 
     def _grid(self, grid: Grid) -> Grid:
-        axes = tuple(Axis(self.name(axis.counter), self.term(axis.low), self.term(axis.high)) for axis in grid.axes)
+        axes = tuple(self._axis(axis) for axis in grid.axes)
         windows = None if grid.windows is None else tuple(self._window(window) for window in grid.windows)
         return replace(grid, axes=axes, body=self.block(grid.body), windows=windows)
+
+    def _axis(self, axis: Axis) -> Axis:
+        size = None if axis.size is None else self.term(axis.size)
+        return Axis(self.name(axis.counter), self.term(axis.low), self.term(axis.high), size)
 
     def _window(self, window: Window) -> Window:
         parts = tuple(Slice(self.term(part.low), self.term(part.high)) if isinstance(part, Slice) else self.term(part) for part in window.parts)
@@ -230,7 +236,7 @@ def _own_mentions(stmt: Stmt) -> frozenset[str]:
     elif isinstance(stmt, For):
         found |= domain_mentions(stmt.domain)
     elif isinstance(stmt, Grid):
-        found.update(*(variables(axis.low) | variables(axis.high) for axis in stmt.axes))
+        found.update(*(domain_mentions(axis.domain) for axis in stmt.axes))
     elif isinstance(stmt, If):
         found |= variables(stmt.condition)
     elif isinstance(stmt, (Lease, View)):

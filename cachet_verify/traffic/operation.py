@@ -68,7 +68,7 @@ class _Scopes:
     def windowed(self, grid: ir.Grid) -> _Scopes:
         """The scopes inside a grid, its counters known already."""
         full, exact = in_windows(grid, self.full), in_windows(grid, self.exact)
-        return replace(self, full=full, exact=exact, device=grid.device or self.device, at_top=False)
+        return replace(self, full=full, exact=exact, device=grid.device.name if grid.device else self.device, at_top=False)
 
 
 _Loops = tuple[tuple[str, ir.Domain], ...]
@@ -100,7 +100,7 @@ def _loops(loop: ir.For | ir.Grid) -> _Loops:
     """A loop or the axes of a grid, outermost first."""
     if isinstance(loop, ir.For):
         return ((loop.counter, loop.domain),)
-    return tuple((axis.counter, ir.Range(axis.low, axis.high)) for axis in loop.axes)
+    return tuple((axis.counter, axis.domain) for axis in loop.axes)
 
 
 def _repeats(loop: ir.For | ir.Grid, scopes: _Scopes) -> bool:
@@ -161,5 +161,5 @@ def _operation(group: Sequence[ir.Stmt], scopes: _Scopes) -> Operation:
     each, exact = block_tally(group, scopes.full, scopes.at_top), block_tally(group, scopes.exact, scopes.at_top)
     first = next((stmt for stmt in ir.statements(ir.Block(tuple(group))) if isinstance(stmt, ir.For | ir.Grid)), None)
     kind = "statement" if first is None else "grid" if isinstance(first, ir.Grid) else "loop"
-    device = first.device if isinstance(first, ir.Grid) and first.device else scopes.device
+    device = first.device.name if isinstance(first, ir.Grid) and first.device else scopes.device
     return Operation(kind, device, ONCE, each, ONCE, exact)

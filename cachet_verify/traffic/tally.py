@@ -125,7 +125,7 @@ def in_block(cut: Cut, scope: Scope) -> Scope:
 
 def axis_loop(axis: ir.Axis, scope: Scope) -> tuple[Loop, Scope]:
     """One axis of a grid as a loop."""
-    return entered(axis.counter, ir.Range(axis.low, axis.high), scope)
+    return entered(axis.counter, axis.domain, scope)
 
 
 # --- values ------------------------------------------------------------------------------------

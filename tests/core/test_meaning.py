@@ -306,7 +306,7 @@ def test_printing() -> None:
 
 def test_the_arithmetic_that_a_program_names() -> None:
     source = chain_dot()
-    named = Program(source.name, source.sizes, source.params, source.body, arithmetic="flush")
+    named = Program(source.name, source.sizes, source.params, source.body, arithmetic=FLUSH)
     total: Cells = [None]
     run(named, {"K": 1}, {"a": words("f32", "1e-30"), "b": words("f32", "1e-10"), "s": total})
     assert total == [0]

@@ -110,8 +110,8 @@ def test_requirements_are_asked() -> None:
     assert (error.kind, error.text) == ("requires", "`f` may not be called at these sizes: written in the test")
 
 
-def grid(*body: Stmt, windows: tuple[Window, ...] | None = None, device: str | None = None) -> Grid:
-    return Grid((Axis("i", Const(0), Var("N")),), Block(body), windows, device)
+def grid(*body: Stmt, windows: tuple[Window, ...] | None = None) -> Grid:
+    return Grid((Axis("i", Const(0), Var("N")),), Block(body), windows)
 
 
 @pytest.mark.parametrize("order", [None, Random(0)])
@@ -168,11 +168,6 @@ def test_a_window_of_an_outer_grid_binds_the_inner_one() -> None:
     with pytest.raises(MeaningError) as caught:
         run(program("f", "", (param("m", "mut", "i32", 2, 2),), Grid(outer.axes, Block((stray,)), (row,))), {}, {"m": m})
     assert caught.value.text == "iteration (0) writes m[1, 0], outside of its windows"
-
-
-def test_a_grid_of_a_device_has_no_meaning_here() -> None:
-    with pytest.raises(MeaningError, match="a grid on `M4Gpu` has no meaning on the host"):
-        Executable(one(grid(device="M4Gpu")))
 
 
 def test_a_budget_bounds_what_is_executed() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import ONE, ZERO, Const, Var, add, lt, sub
 from cachet_verify.core.ir import (
     Axis,
@@ -150,7 +151,7 @@ def test_parameters_may_not_change() -> None:
         replace(MATMUL, params=(*PARAMS, Param("d", "mut", "f32", (K,)))),
         replace(MATMUL, params=(*PARAMS[:2], replace(PARAMS[2], scratch=True))),
         replace(MATMUL, sizes=("M", "N"), params=PARAMS[:0]),
-        replace(MATMUL, arithmetic="M4Gpu"),
+        replace(MATMUL, arithmetic=Arithmetic("M4Gpu")),
     ]
     for after in wrong:
         with pytest.raises(RuleError):

@@ -39,8 +39,8 @@ fn negative (mut y: [f32; N]) =
   store y[0] = 1.0
 
 fn waiting (mut y: [f32; 4]) =
-  grid on M4Gpu i in 0 .. 4 do
-    store y[i] = 1.0
+  barrier
+  store y[0] = 1.0
 
 fn eights (mut y: [f32; N])
 requires N % 8 == 0
@@ -51,8 +51,8 @@ requires N % 8 == 0
 contraction total {S : Semiring} (reads x: [S.Value; N]) -> out y: [S.Value; 1] =
   y[i] = sum k. x[k]
 
-schedule device of total @(S = PlusTimes f32) on M4Gpu =
-  grid over i
+schedule later of total @(S = PlusTimes f32) =
+  compute y at i
 
 schedule misspelt of total @(S = PlusTimes f32) =
   zeroo i y
@@ -78,7 +78,7 @@ COMMANDS: dict[str, tuple[str, str, int | None]] = {
     "too few cells": ("run eights N=8 y=1.0,2.0", "run.argument", None),
     "too many cells": ("run eights N=999999992", "run.argument", None),
     "not supported": ("run waiting", "run.not-supported", 29),
-    "not supported on a device": ("run device", "run.not-supported", 42),
+    "not supported in a schedule": ("run later", "rewrite.not-supported", 43),
     "a step that does not apply": ("run misspelt N=2", "rewrite.unknown-step", 46),
     "no nest": ("scheduled nothing", "listing.name", None),
     "no step": ("scheduled eights --step 1", "listing.step", None),

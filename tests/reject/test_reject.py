@@ -20,9 +20,7 @@ STAGES = (
 )
 ELSEWHERE = {
     "file.unreadable": "needs a path that is no regular file, such as a device: tests/crash/test_malformed.py",
-    "rewrite.not-supported": "an undecided item, which has no code in a report",
     "rewrite.not-a-step": "only `admit` is a line and no step, and it is set aside before",
-    "run.device": "needs a program on a device, which no file has yet",
     "run.operation": "elaboration lets no unknown operation through",
     "run.read-only": "elaboration lets no store to a `reads` parameter through",
     "run.scope": "elaboration lets no name out of its block",

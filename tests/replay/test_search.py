@@ -7,7 +7,7 @@ import pytest
 from cachet_verify.core.index import Const, Var, eq, mod, sub
 from cachet_verify.core.ir import Axis, Block, Fold, Grid, Op, Program, Range
 from cachet_verify.core.meaning import Cells, MeaningError, run
-from cachet_verify.core.word import word_of_float
+from cachet_verify.core.word import FLUSH, word_of_float
 from cachet_verify.replay import Replay, find_fault, replay, replay_at
 from tests.core.fault_case import accumulate, axpy, chain_dot, count_up, dot, halves, read_ahead, read_elsewhere, staged_dot
 from tests.core.nest import add, fma, generic_matmul, lit, load, loop, matmul, param, program, store
@@ -173,7 +173,7 @@ def test_what_no_instance_shows_is_shown_in_operations() -> None:
 def test_two_arithmetics_differ_where_one_flushes() -> None:
     """The terms are the same; a subnormal is kept by one of the two and flushed by the other."""
     source = chain_dot()
-    flushing = Program("flushing", source.sizes, source.params, source.body, arithmetic="flush")
+    flushing = Program("flushing", source.sizes, source.params, source.body, arithmetic=FLUSH)
     shown = found(source, flushing)
     assert (shown.kind, dict(shown.sizes)) == ("difference", {"K": 1})
     assert shown.words is not None
