@@ -20,6 +20,7 @@ from cachet_verify.core.index import (
     Sum,
     Truth,
     Var,
+    negate,
 )
 
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
@@ -35,6 +36,8 @@ def spell(term: Index, tight: int = 0) -> str:
     if isinstance(term, Sum):
         return _wrap(_spell_sum(term), _SUM, tight)
     if isinstance(term, Product):
+        if _is_rounded_up(term):
+            return _spell_rounded_up(term, tight)
         if isinstance(term.left, Const) and term.left.value == -1:
             return _wrap("-" + spell(term.right, _ATOM), _SUM, tight)
         return _wrap(f"{spell(term.left, _PRODUCT)} * {spell(term.right, _ATOM)}", _PRODUCT, tight)
@@ -44,6 +47,28 @@ def spell(term: Index, tight: int = 0) -> str:
         return _wrap(f"{spell(term.left, _PRODUCT)} % {spell(term.right, _ATOM)}", _PRODUCT, tight)
     word = "min" if isinstance(term, Min) else "max"
     return _wrap(f"{word} {spell(term.left, _ATOM)} {spell(term.right, _ATOM)}", _ATOM - 1, tight)
+
+
+def _is_rounded_up(term: Product) -> bool:
+    """Whether a product is minus a number times a floor of minus something: so many times that, rounded up."""
+    return isinstance(term.left, Const) and term.left.value < 0 and isinstance(term.right, Div) and _looks_negative(term.right.left)
+
+
+def _looks_negative(term: Index) -> bool:
+    """Whether a term is written as minus something."""
+    if isinstance(term, Div):
+        return _looks_negative(term.left)
+    if not (isinstance(term, Product) and isinstance(term.left, Const)):
+        return False
+    return (term.left.value < 0) != (isinstance(term.right, Div) and _looks_negative(term.right))
+
+
+def _spell_rounded_up(term: Product, tight: int) -> str:
+    quotient, count = term.right, term.left
+    if not (isinstance(quotient, Div) and isinstance(count, Const)):
+        raise TypeError(f"not rounded up: {term!r}")
+    text = f"ceil ({spell(negate(quotient.left), _PRODUCT)} / {spell(quotient.right, _ATOM)})"
+    return _wrap(text, _ATOM - 1, tight) if count.value == -1 else _wrap(f"{-count.value} * ({text})", _PRODUCT, tight)
 
 
 def _wrap(text: str, own: int, tight: int) -> str:

@@ -15,6 +15,7 @@ from cachet_verify.elaborate.header import check_level, elaborate_layout, elabor
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
+from cachet_verify.elaborate.tile import declare_tile, declared_tile
 from cachet_verify.elaborate.term import check_natural, elaborate_index, is_index_expression
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
 from cachet_verify.syntax import ast
@@ -31,6 +32,9 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     allocated = _allocated(statement)
     if allocated is not None:
         return _allocate(body, statement, allocated, scope, found)
+    made = declared_tile(body, statement, scope)
+    if made is not None:
+        return declare_tile(body, statement, made, scope, found)
     kind, shape, is_array = _declared_type(body, statement, scope)
     layout = elaborate_layout(statement.storage, shape, scope, context) if statement.storage is not None else None
     if statement.storage is not None:
