@@ -45,6 +45,10 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
         _arity(values, expr, name, 3)
         decided = values.check(expr.args[0], ValueType("bool", wanted.width), place)
         return Op("select", wanted.elem, (decided, *(values.check(arg, wanted, place) for arg in expr.args[1:])))
+    if name in operation.PRODUCTS:
+        says = "multiplies tiles, and gives one" if name == "mma" else "is the whole body of an `instr fn`"
+        hint = "`let t: [f32; 16, 16] = mma x y t`" if name == "mma" else "`mma_block a b acc`"
+        raise values.context.stop("elaborate.name.kind", f"`{name}` {says}", expr.span, hint)
     if name in ("from_bits", "to_bits"):
         return _bits(values, name, expr, wanted, place)
     return _inlined(values, function, expr, wanted, place)
@@ -125,12 +129,15 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
     if entry is None:
         raise context.unknown(function.name, function.span, place.scope)
     fn = entry.declaration
-    if not isinstance(fn, ast.Fn) or fn.is_instr:
+    if isinstance(fn, ast.Fn) and fn.is_instr:
+        from cachet_verify.elaborate.instruction import apply_instruction, read_instruction
+
+        own = type(values)(context.within(context.unit_of(entry.path), f"instr {function.name}"))
+        return apply_instruction(values, read_instruction(own, fn, entry.path), expr, wanted, place)
+    if not isinstance(fn, ast.Fn):
         if isinstance(fn, (ast.Contraction, ast.Schedule)):
             message = f"`{function.name}` writes memory, and gives no word"
             raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement, with the buffer it fills")
-        if isinstance(fn, ast.Fn):
-            raise UnsupportedError("`instr fn`", expr.span)
         raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
     if any(param.mode or _is_array(param) for param in fn.params):
         message = f"`{function.name}` takes memory, and gives no word"

@@ -15,8 +15,8 @@ from cachet_verify.elaborate.header import check_level, elaborate_layout, elabor
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
-from cachet_verify.elaborate.tile import declare_tile, declared_tile
 from cachet_verify.elaborate.term import check_natural, elaborate_index, is_index_expression
+from cachet_verify.elaborate.tile import declare_tile, declared_tile
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
 from cachet_verify.syntax import ast
 

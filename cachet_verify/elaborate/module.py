@@ -178,7 +178,7 @@ class _ModuleBuilder:
         for name, entry in self.unit.own.items():
             decl = entry.declaration
             try:
-                if isinstance(decl, ast.Contraction) or (isinstance(decl, ast.Fn) and not is_word_function(decl)):
+                if isinstance(decl, ast.Contraction) or (isinstance(decl, ast.Fn) and (decl.is_instr or not is_word_function(decl))):
                     programs[name] = self.unit.program(entry, None)
                 elif isinstance(decl, ast.Schedule):
                     schedules[name] = self.unit.schedule(entry, None)
@@ -265,9 +265,7 @@ class _ModuleBuilder:
     def unsupported(self) -> None:
         """Note the file's declarations that have no meaning yet."""
         for decl in self.unit.loaded.tree.declarations:
-            if isinstance(decl, ast.Fn) and decl.is_instr and is_word_function(decl):
-                self.note(decl.name, "instr fn", decl)
-            elif isinstance(decl, ast.Record):
+            if isinstance(decl, ast.Record):
                 self.note(decl.name, "record", decl)
 
     def note(self, name: str, kind: str, decl: ast.Declaration, *unsupported: Unsupported) -> None:

@@ -26,10 +26,13 @@ UNIFORM = {
 }
 """Functions whose operands and result have one type: the core name and the number of operands."""
 
-RESERVED = (*UNIFORM, "select", "from_bits", "to_bits", "splat", "slice_lanes", "repeat", "mma", "descriptor", "floor", "ceil", "alloc", "print")
+PRODUCTS = ("mma", "mma_block")
+"""The product of tiles, and the body of an instruction that multiplies blocks."""
+
+RESERVED = (*UNIFORM, *PRODUCTS, "select", "from_bits", "to_bits", "splat", "slice_lanes", "repeat", "descriptor", "floor", "ceil", "alloc", "print")
 """Function names of the language itself; a declaration cannot take them."""
 
-LATER = ("slice_lanes", "mma", "exp", "log", "descriptor", "mma_block")
+LATER = ("slice_lanes", "exp", "log", "descriptor")
 """Functions without a meaning yet."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from cachet_verify.core.index import Formula, Index, Var, conjuncts
 from cachet_verify.core.ir import Layout, Value
@@ -101,11 +102,19 @@ class EquationEntity:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceEntity:
+    """The device that the grid around a statement runs on; bound under a key that is no name."""
+
+    name: str
+    KEY: ClassVar[str] = "on device"
+
+
+@dataclass(frozen=True, slots=True)
 class PoisonEntity:
     """A name whose definition was refused: its uses say nothing more."""
 
 
-Entity = IndexEntity | BlockEntity | BufferEntity | ValueEntity | GenericEntity | EquationEntity | PoisonEntity
+Entity = IndexEntity | BlockEntity | BufferEntity | ValueEntity | GenericEntity | EquationEntity | DeviceEntity | PoisonEntity
 
 
 @dataclass(frozen=True, slots=True)
