@@ -42,7 +42,11 @@ def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
         return AdmitItem(decl.name, body.reason, decl.span)
     if isinstance(body, ast.FamilyProof):
         return build_family(unit, decl.name, body.family, body.of)
-    raise UnsupportedError("`invariant`", decl.span)
+    from cachet_verify.elaborate.invariant import build_invariant
+
+    if isinstance(body, ast.InvariantProof):
+        return build_invariant(unit, decl, body)
+    raise UnsupportedError("this proof", decl.span)
 
 
 def assertion_text(claim: ast.Expr) -> str:
@@ -123,8 +127,8 @@ def _names(expr: ast.Node) -> list[str]:
 
 def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
     context = Context(unit, unit.problems)
-    first, second = _side(unit, body.program, context), _side(unit, body.meaning, context)
-    rests_on = tuple(unit.known_as(_head(side).name) for side in (body.program, body.meaning))
+    first, second = side_of(unit, body.program, context), side_of(unit, body.meaning, context)
+    rests_on = tuple(unit.known_as(head_of(side).name) for side in (body.program, body.meaning))
     item = RelateItem(decl.name, first[0], second[0], None, None, rests_on=rests_on, span=decl.span)
     schedules = tuple(name for name, _, is_schedule in (first, second) if is_schedule)
     lacking = tuple(
@@ -139,13 +143,13 @@ def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
     return replace(item, program=program, meaning=meaning, conditions=conditions, schedules=schedules)
 
 
-def _head(side: ast.Expr) -> ast.Name:
+def head_of(side: ast.Expr) -> ast.Name:
     """The name that a side starts with, its `@(…)` left out; an empty one where it is no name."""
     head = side.function if isinstance(side, ast.Apply) else side
     return head if isinstance(head, ast.Name) else ast.Name("")
 
 
-def _side(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program | None, bool]:
+def side_of(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program | None, bool]:
     """The name of a side, its program where there is one, and whether it is a schedule."""
     head, implicit = (expr.function, expr.implicit) if isinstance(expr, ast.Apply) else (expr, ())
     if not isinstance(head, ast.Name):

@@ -187,7 +187,11 @@ def _meet(
 
 
 def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
-    """Products of two variables: those of the programs' domains and cells, and of their divisors with counters."""
+    """Terms that equations may have beside the variables.
+
+    Products of two variables and quotients of sizes that stand in the programs' domains and cells, and products of
+    their divisors with counters.
+    """
     found: dict[Index, None] = {}
     divisors: dict[Var, None] = {}
     counters: dict[str, None] = {}
@@ -197,6 +201,8 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
             cells = [term for access in accesses(member.value) for term in access.cell]
             for item in (*member.domain, *member.cell, *cells):
                 for term in subterms(item):
+                    elif isinstance(term, (Div, Mod)) and variables(term) <= frozenset(side.families.program.sizes):
+                        found[term] = None
                     if isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var):
                         found[term] = None
                     elif isinstance(term, (Div, Mod)) and isinstance(term.right, Var):

@@ -39,7 +39,7 @@ class Replay:
     shows a difference) or `fault` (the program has no meaning: `fault` says what kind,
     `reason` what happened). `words` and `values` are the meaning's and the program's; for
     `operations` there are no words. `inputs` are the initial cells that the words depend on,
-    where they are few. `minimal` says that no single size can be lowered by 1 and still fail.
+    where they are few. `sides` says which word is which. `minimal` says that no single size can be lowered by 1 and still fail.
     """
 
     kind: Literal["difference", "operations", "fault"]
@@ -54,6 +54,7 @@ class Replay:
     fault: str | None = None
     reason: str | None = None
     minimal: bool = False
+    sides: tuple[str, str] = ("by the meaning", "by the program")
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -81,7 +82,7 @@ class Replay:
         elif self.values is not None:
             hexes = self.hexes
             shown = [f"{value} ({word})" for value, word in zip(self.values, hexes, strict=True)] if hexes else list(self.values)
-            yield f"  {self.cell} is {shown[0]} by the meaning, {shown[1]} by the program"
+            yield f"  {self.cell} is {shown[0]} {self.sides[0]}, {shown[1]} {self.sides[1]}"
 
 
 def hex_text(word: int, elem: str) -> str:
