@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cachet_verify.core.family import Counter, Families, Family
 from cachet_verify.core.index import (
@@ -103,6 +103,16 @@ class Sizer:
     requires: Callable[..., bool]
     literals: tuple[int, ...]
     alone: tuple[Callable[..., bool], ...] = ()
+    drawn: dict[int, tuple[random.Random, list[dict[str, int] | None]]] = field(default_factory=dict, compare=False)
+
+    def nth(self, seed: int, number: int) -> dict[str, int] | None:
+        """The sizes of that number in the sequence of a seed; every family is sampled at the same ones."""
+        if seed not in self.drawn:
+            self.drawn[seed] = (random.Random(seed), [])
+        chance, found = self.drawn[seed]
+        while len(found) <= number:
+            found.append(self.draw(chance))
+        return found[number]
 
     def draw(self, chance: random.Random, tries: int = 400) -> dict[str, int] | None:
         """Sizes as a dictionary; None when none of the tries met the requirements."""
@@ -122,13 +132,19 @@ class Sizer:
         return value
 
     def _one(self, chance: random.Random) -> int:
-        kind = chance.randrange(4)
+        kind = int(chance.random() * 5)
         if kind == 0 or not self.literals:
-            return chance.choice((0, 0, 1, 1, 2, 3, 4, 5, 7))
-        literal = chance.choice(self.literals)
+            return _SMALL[int(chance.random() * len(_SMALL))]
+        literal = self.literals[int(chance.random() * len(self.literals))]
         if kind == 1:
-            return literal * chance.randrange(1, 4)
-        return max(0, literal * chance.randrange(1, 3) + chance.choice((-1, 1, 2, 3)))
+            return literal * (1 + int(chance.random() * 3))
+        if kind == 2:
+            return int(chance.random() * (4 * literal + 2))
+        return max(0, literal * (1 + int(chance.random() * 2)) + _BESIDE[int(chance.random() * 4)])
+
+
+_SMALL = (0, 0, 1, 1, 2, 3, 4, 5, 7)
+_BESIDE = (-1, 1, 2, 3)
 
 
 def sizer(*sides: Families) -> Sizer:
@@ -143,8 +159,9 @@ def sizer(*sides: Families) -> Sizer:
 class Drawer:
     """Draws points of one family's domain."""
 
-    def __init__(self, family: Family, sizes: tuple[str, ...]) -> None:
+    def __init__(self, family: Family, sizes: tuple[str, ...], literals: tuple[int, ...] = ()) -> None:
         """Compile the bounds of each counter in terms of the sizes and the counters outside it."""
+        self.literals = literals
         self.names = (*sizes, *family.names())
         self.sizes = sizes
         self.counters = family.counters
@@ -170,9 +187,22 @@ class Drawer:
                 high = low + _extent(holding, tuple(point), low)
             if high <= low:
                 return None
-            kind = chance.randrange(4)
-            point.append(low if kind == 0 else high - 1 if kind == 1 else chance.randrange(low, high))
+            point.append(self._counter(low, high, chance))
         return tuple(point) if self.domain(*point) else None
+
+    def _counter(self, low: int, high: int, chance: random.Random) -> int:
+        """The first, the last, any, or one beside a multiple of a literal of the program."""
+        kind = int(chance.random() * 5)
+        if kind == 0:
+            return low
+        if kind == 1:
+            return high - 1
+        if kind == 2 and self.literals:
+            literal = self.literals[int(chance.random() * len(self.literals))]
+            value = int(chance.random() * 4) * literal + int(chance.random() * 3) - 1
+            if low <= value < high:
+                return value
+        return low + int(chance.random() * (high - low))
 
 
 def _extent(test: Callable[..., bool], outer: tuple[int, ...], low: int) -> int:

@@ -32,9 +32,7 @@ class Span:
     def take(self, row: Sequence[int]) -> None:
         """Add a row."""
         values = (*row, 1)
-        if self.null is not None and not any(
-            sum(weight * values[place] for place, weight in vector.items()) for vector in self.null
-        ):
+        if self.null is not None and not any(sum(weight * values[place] for place, weight in vector.items()) for vector in self.null):
             return
         vector = [Fraction(value) for value in values]
         for pivot, known in self.basis.items():

@@ -44,11 +44,7 @@ def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
     scratch = frozenset(param.name for param in program.params if param.scratch)
     flows = propose_flow(first, sizes, seed), propose_flow(second, sizes, seed)
     sides = Side(first, flows[0], scratch), Side(second, flows[1], scratch)
-    outputs = [
-        param.name
-        for param in meaning.params
-        if param.name not in scratch and (first.writers(param.name) or second.writers(param.name))
-    ]
+    outputs = [param.name for param in meaning.params if param.name not in scratch and (first.writers(param.name) or second.writers(param.name))]
     trace = descend(*sides, outputs, sizes, seed)
     relation = fit(trace, *sides, sizes)
     return Proposed(Proposal(flows[0], flows[1], relation), trace.disagreement)

@@ -127,9 +127,7 @@ def descend(left: Side, right: Side, outputs: Sequence[str], sizes: Sizer, seed:
     return trace
 
 
-def _walk_cell(
-    walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, ...], width: int, trace: Trace, limit: int
-) -> str | None:
+def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, ...], width: int, trace: Trace, limit: int) -> str | None:
     left, right = walkers
     waiting = [(left.final(buffer, point), right.final(buffer, point))]
     sizes = point[:width]
@@ -168,9 +166,7 @@ def _operands(left: Side, right: Side, met: Pair) -> int:
     return min(len(first.args), len(second.args))
 
 
-def _meet(
-    ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal, tuple[int, ...]] | None
-) -> Pair | str | None:
+def _meet(ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal, tuple[int, ...]] | None) -> Pair | str | None:
     """The pair of nodes to go on from, None where both flows end alike, or why they differ."""
     if ours is None or theirs is None:
         return "a source was not found"
@@ -201,12 +197,12 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
             cells = [term for access in accesses(member.value) for term in access.cell]
             for item in (*member.domain, *member.cell, *cells):
                 for term in subterms(item):
-                    elif isinstance(term, (Div, Mod)) and variables(term) <= frozenset(side.families.program.sizes):
-                        found[term] = None
                     if isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var):
                         found[term] = None
                     elif isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
                         divisors[term.right] = None
+                    elif isinstance(term, (Div, Mod)) and variables(term) <= frozenset(side.families.program.sizes):
+                        found[term] = None
     for divisor in divisors:
         found.update(dict.fromkeys(Product(divisor, Var(counter)) for counter in counters))
     return tuple(found)

@@ -9,9 +9,9 @@ latest iteration; pieces that never apply at sampled points are dropped. Must no
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from cachet_verify.core.family import Access, Counter, Families, Family, accesses
 from cachet_verify.core.index import (
@@ -21,10 +21,13 @@ from cachet_verify.core.index import (
     ZERO,
     Compare,
     Const,
+    Div,
     Formula,
     Index,
+    Mod,
     Substitution,
     Var,
+    add,
     all_equal,
     conj,
     conjuncts,
@@ -32,6 +35,7 @@ from cachet_verify.core.index import (
     le,
     lt,
     minimum,
+    mod,
     mul,
     sub,
     substitute,
@@ -43,7 +47,8 @@ from cachet_verify.flow.evaluate import Drawer, Sizer, compile_formula
 from cachet_verify.flow.linear import decode, split_linear
 from cachet_verify.kernel.dataflow import Flow, Pieces, Source, cell_names
 
-_SAMPLES = 240
+_SAMPLES, _FINALS = 240, 600
+"""Points at which sources are told apart: of each family, and of each buffer at the end, where more meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +61,27 @@ class Reader:
     under: tuple[Formula, ...] = ()
 
 
+class _Points:
+    """Sample points, drawn when they are first wanted: what is only read needs none."""
+
+    def __init__(self, draw: Callable[[], list[tuple[int, ...]]]) -> None:
+        self.draw = draw
+        self.found: list[tuple[int, ...]] | None = None
+
+    def all(self) -> list[tuple[int, ...]]:
+        """The points."""
+        if self.found is None:
+            self.found = self.draw()
+        return self.found
+
+
 def propose_flow(families: Families, sizes: Sizer, seed: int = 0) -> Flow:
     """Sources for every load and every final cell of a program's parameters."""
     loads: dict[tuple[str, int], Pieces] = {}
     for family in families.members:
-        reads = accesses(family.value)
-        if not reads:
-            continue
-        points = draw_points(family, sizes, _SAMPLES, seed)
         names = (*sizes.sizes, *family.names())
-        for place, access in enumerate(reads):
+        points = _Points(partial(draw_points, family, sizes, _SAMPLES, seed))
+        for place, access in enumerate(accesses(family.value)):
             loads[family.name, place] = _propose(families, _reader(access, family), names, points)
     finals: dict[str, Pieces] = {}
     for param in families.program.params:
@@ -74,7 +90,7 @@ def propose_flow(families: Families, sizes: Sizer, seed: int = 0) -> Flow:
         names = cell_names(param.name, len(param.shape))
         reader = Reader(param.name, tuple(Var(name) for name in names), None)
         shape = families.buffers[param.name].shape
-        points = draw_cells(shape, names, sizes, _SAMPLES, seed)
+        points = _Points(partial(draw_cells, shape, names, sizes, _FINALS, seed))
         finals[param.name] = _propose(families, reader, (*sizes.sizes, *names), points)
     return Flow(loads, finals)
 
@@ -86,12 +102,10 @@ def _reader(access: Access, family: Family) -> Reader:
 def draw_points(family: Family, sizes: Sizer, count: int, seed: int, a_size: int = 3) -> list[tuple[int, ...]]:
     """Points of a family's domain: sizes, then counters; `a_size` points are tried at each size."""
     chance = random.Random(seed)
-    drawer = Drawer(family, sizes.sizes)
+    drawer = Drawer(family, sizes.sizes, sizes.literals)
     found: list[tuple[int, ...]] = []
-    at: dict[str, int] | None = None
     for attempt in range(count * 6):
-        if attempt % a_size == 0:
-            at = sizes.draw(chance)
+        at = sizes.nth(seed, attempt // a_size)
         if at is None:
             return found
         point = drawer.draw(at, chance)
@@ -102,25 +116,19 @@ def draw_points(family: Family, sizes: Sizer, count: int, seed: int, a_size: int
     return found
 
 
-def draw_cells(
-    shape: Sequence[Index], names: Sequence[str], sizes: Sizer, count: int, seed: int
-) -> list[tuple[int, ...]]:
+def draw_cells(shape: Sequence[Index], names: Sequence[str], sizes: Sizer, count: int, seed: int) -> list[tuple[int, ...]]:
     """Cells of a buffer: sizes, then indices."""
     counters = tuple(Counter(name, "loop", ZERO, size) for name, size in zip(names, shape, strict=True))
-    domain = tuple(
-        part for name, size in zip(names, shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size))
-    )
+    domain = tuple(part for name, size in zip(names, shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size)))
     virtual = Family("end", counters, domain, (), "", (), Word("bool", 0))
     return draw_points(virtual, sizes, count, seed, 1)
 
 
-def _propose(
-    families: Families, reader: Reader, names: Sequence[str], points: Sequence[tuple[int, ...]]
-) -> Pieces:
-    under = compile_formula(names, conj(reader.under))
-    open_points = [point for point in points if under(*point)]
+def _propose(families: Families, reader: Reader, names: Sequence[str], points: _Points) -> Pieces:
     pieces: list[Source] = []
     if families.writers(reader.buffer):
+        under = compile_formula(names, conj(reader.under))
+        open_points = [point for point in points.all() if under(*point)]
         for candidate in _candidates(families, reader):
             guard = compile_formula(names, candidate.guard)
             hit = [point for point in open_points if guard(*point)]
@@ -130,7 +138,7 @@ def _propose(
             slim = _slimmed(candidate.guard, names, open_points)
             pieces.append(Source(slim if missed else TRUE, candidate.writer, candidate.at))
             open_points = missed
-            if not missed and len(points) >= _SAMPLES // 4:
+            if not missed and len(points.all()) >= _SAMPLES // 4:
                 return tuple(pieces)
     return (*pieces, Source(TRUE))
 
@@ -161,9 +169,10 @@ def _candidates(families: Families, reader: Reader) -> list[Source]:
         for depth in depths:
             if depth < len(shared) and shared[depth] in writer.grids():
                 continue
-            source = _candidate(writer, reader, shared, depth)
-            if source is not None:
-                ranked.append(((-depth, -order), source))
+            for is_whole in (False, True) if any(isinstance(term, Div) for term in writer.cell) else (False,):
+                source = _candidate(writer, reader, shared, depth, is_whole)
+                if source is not None:
+                    ranked.append(((-depth, -order), source))
     ranked.sort(key=lambda pair: pair[0])
     return [source for _, source in ranked]
 
@@ -181,13 +190,15 @@ def _shared(writer: Family, reader: Family | None) -> tuple[list[str], bool]:
     return shared, False
 
 
-def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int) -> Source | None:
+def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, is_whole: bool = False) -> Source | None:
+    """The writer's instance that agrees with the reader down to a depth; `is_whole` takes quotients for those of the last dividend."""
     at: dict[str, Index] = {name: Var(name) for name in shared[:depth]}
     unknown = [name for name in writer.names() if name not in at]
     fresh: Substitution = {name: Var("?" + name) for name in unknown}
     cell = tuple(substitute(term, fresh) for term in writer.cell)
     lows = {"?" + counter.name: substitute(counter.low, fresh) for counter in writer.counters}
-    found = decode(cell, reader.cell, ["?" + name for name in unknown], lows)
+    equations = [_undivided(*pair) if is_whole else pair for pair in zip(cell, reader.cell, strict=True)]
+    found = decode([ours for ours, _ in equations], [theirs for _, theirs in equations], ["?" + name for name in unknown], lows)
     told = {name: found["?" + name] for name in unknown if "?" + name in found and not _is_open(found["?" + name])}
     guards: list[Formula] = []
     parting = shared[depth] if depth < len(shared) else None
@@ -199,17 +210,35 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
             at[counter.name] = by_address
             if counter.name == parting:
                 guards.append(lt(by_address, Var(parting)))
-        elif counter.name == parting:
-            at[counter.name] = sub(Var(parting), ONE)
-        else:
-            last = _last(writer, counter, at, told)
-            if last is None:
-                return None
-            at[counter.name] = last
+            continue
+        last = sub(Var(parting), ONE) if counter.name == parting else _last(writer, counter, at, told)
+        if last is None:
+            return None
+        at[counter.name] = _around(equations, counter.name, at, last)
     guards.extend(substitute_formula(part, at) for part in writer.domain)
     guards.append(all_equal((substitute(term, at) for term in writer.cell), reader.cell))
     guard = conj(guards)
     return None if guard == FALSE else Source(guard, writer.name, tuple(at.items()))
+
+
+def _undivided(ours: Index, theirs: Index) -> tuple[Index, Index]:
+    """An equation with a quotient by a literal, for the largest dividend that has it."""
+    if isinstance(ours, Div) and isinstance(ours.right, Const) and ours.right.value > 0:
+        return ours.left, add(mul(ours.right, theirs), Const(ours.right.value - 1))
+    return ours, theirs
+
+
+def _around(equations: Sequence[tuple[Index, Index]], name: str, at: Substitution, last: Index) -> Index:
+    """The latest value of a counter, not above `last`, at which a remainder by a literal is what the address says."""
+    own = "?" + name
+    known = {"?" + other: term for other, term in at.items()}
+    for ours, theirs in equations:
+        term = substitute(ours, known)
+        if isinstance(term, Mod) and isinstance(term.right, Const) and variables(term) & {own} and not _is_open(substitute(term, {own: ZERO})):
+            parts = split_linear(term.left, frozenset({own}))
+            if parts is not None and parts[0].get(own) == ONE:
+                return sub(last, mod(sub(add(last, parts[1]), theirs), term.right))
+    return last
 
 
 def _is_open(term: Index) -> bool:
