@@ -23,6 +23,7 @@ from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.proof import header_family
 from cachet_verify.elaborate.scope import FreshNames, GenericEntity, IndexEntity, Scope
 from cachet_verify.elaborate.statement import Statements
+from cachet_verify.elaborate.working_set import with_leases
 from cachet_verify.elaborate.world import Unit
 from cachet_verify.syntax import ast
 
@@ -85,7 +86,7 @@ def _elaborate(unit: Unit, decl: ast.Contraction | ast.Fn, context: Context) -> 
     if decl.is_instr:
         return elaborate_instruction(decl, context, unit.loaded.path)
     header = elaborate_header(context, decl.generics, decl.params, decl.result, decl.contract)
-    body = Statements(context).body(decl.body or (), header.scope)
+    body = with_leases(Statements(context).body(decl.body or (), header.scope), header.kept, context.fresh.take)
     program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
     return header, replace(program, arithmetic=_arithmetic_of(body))
 

@@ -6,12 +6,12 @@ that are one buffer pass unnoticed when one of them is written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, eq, le, mul, substitute, substitute_formula, variables
-from cachet_verify.core.ir import Declare, Inlined, Layout, OfIndex, Op, Print, Program, Stmt, Value
+from cachet_verify.core.ir import Declare, Inlined, Kept, Layout, OfIndex, Op, Print, Program, Stmt, Value
 from cachet_verify.core.spell import spell, spell_requirement
 from cachet_verify.elaborate.generic import bind, instantiate, words_of
 from cachet_verify.elaborate.item import Argument, CallSite, Entry, Overlap, ProgramItem, ScheduleItem
@@ -20,6 +20,7 @@ from cachet_verify.elaborate.problem import IncompleteError, StopError, Unsuppor
 from cachet_verify.elaborate.replace import Replacement, binders, renaming
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, PoisonEntity, Scope, SideCondition, ValueType
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression, is_natural, same_term
+from cachet_verify.elaborate.working_set import with_leases
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -277,4 +278,15 @@ def _inline(call: _Call, entry: Entry, found: list[Stmt]) -> None:
     names = {binder: context.fresh.take(binder) for binder in binders(program.body)}
     passed = {name: entity.name for name, entity in call.buffers.items()}
     by = Replacement({**renaming(names), **call.sizes}, {**names, **passed})
-    found.append(Inlined(source_text(call.expr), by.block(program.body), call.expr.span))
+    body = with_leases(by.block(program.body), _levels(call), context.fresh.take)
+    found.append(Inlined(source_text(call.expr), body, call.expr.span))
+
+
+def _levels(call: _Call) -> Iterator[Kept]:
+    """The arguments that live on another level here than the callee says: they are kept there while it runs."""
+    levels = call.body.context.unit.levels()
+    outermost = levels[-1] if levels else None
+    for param in call.program.params:
+        entity = call.buffers.get(param.name)
+        if entity is not None and param.level is not None and param.level not in (entity.level, outermost):
+            yield Kept(param.level, entity.name)

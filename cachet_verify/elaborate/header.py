@@ -192,7 +192,7 @@ def _add_param(builder: _Builder, param: ast.Param, mode: str) -> None:
     made = Param(param.name, mode or "reads", elem, shape, layout, param.storage.level, span=param.span)
     builder.params.append(made)
     builder.arguments.append(Argument(param.name, made.mode if mode else "value", elem, shape, layout))
-    entity = BufferEntity(param.name, elem, shape, None, made.mode != "reads", bool(mode), param.name, layout=layout)
+    entity = BufferEntity(param.name, elem, shape, None, made.mode != "reads", bool(mode), param.name, layout=layout, level=made.level)
     builder.scope = builder.scope.bind(param.name, entity)
 
 
@@ -289,5 +289,7 @@ def _kept(builder: _Builder, contract: ast.Contract) -> tuple[Kept, ...]:
             if keep.name not in names:
                 message = f"`{keep.name}` is no parameter, so it cannot be kept"
                 builder.context.problems.report("elaborate.contract", message, keep.span or row.span, "keep a parameter")
-            found.append(Kept(row.level, keep.name))
+            else:
+                found.append(Kept(row.level, keep.name))
+        check_level(row.level, row.span, builder.context)
     return tuple(found)

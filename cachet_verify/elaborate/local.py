@@ -41,13 +41,12 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
         check_level(statement.storage.level, statement.span, context)
     name = context.fresh.take(statement.name)
     mutable = isinstance(statement, ast.Var)
-    entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local", layout)
+    level = None if statement.storage is None else statement.storage.level
+    entity = BufferEntity(name, kind.elem, shape, kind.width, mutable, False, name, "local", layout, level=level)
     value = statement.value
     if value is None:
-        level = None if statement.storage is None else statement.storage.level
         found.append(Declare(name, kind.elem, shape, kind.width, None, mutable, None, statement.span, layout, level))
     elif is_array:
-        level = None if statement.storage is None else statement.storage.level
         filled = _filled(body, name, kind, shape, value, (scope, found, mutable, statement))
         found.append(replace(filled, layout=layout, level=level))
     else:

@@ -71,6 +71,8 @@ class BufferEntity:
     layout: Layout | None = None
     leased: str | None = None
     """The name of the `mut` lease that is in force on this buffer; it is not used directly then."""
+    level: str | None = None
+    """The memory level that it is said to live on."""
 
     @property
     def value_type(self) -> ValueType:

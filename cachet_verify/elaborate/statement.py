@@ -268,7 +268,7 @@ class Statements(Values):
         check_level(statement.level, statement.span, self.context)
         alias = self.context.fresh.take(statement.name)
         found.append(CoreLease(alias, entity.name, statement.level, statement.mutable, statement.span))
-        bound = BufferEntity(alias, entity.elem, entity.shape, entity.width, statement.mutable, entity.loaded, entity.root, entity.kind)
+        bound = replace(entity, name=alias, writable=statement.mutable, level=statement.level)
         if statement.mutable:
             scope = _lent(scope, entity.root, statement.name)
         return scope.bind(statement.name, bound)

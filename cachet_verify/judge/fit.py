@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import Const
-from cachet_verify.core.ir import Declare, Kept, Layout, Program, statements
+from cachet_verify.core.ir import Declare, Kept, Layout, Lease, Program, statements
 from cachet_verify.core.machine import Footprint, Machine
 from cachet_verify.core.spell import spell
+from cachet_verify.diagnostic import fail
 from cachet_verify.elaborate.item import LayoutItem
 from cachet_verify.elaborate.machine import accumulator_fact, level_fact, machine_of, register_facts
 from cachet_verify.elaborate.module import Module
@@ -101,6 +102,8 @@ def with_fit(plan: Plan, module: Module) -> Plan:
     """A plan with what its working set asks, where its file names a platform; that of each part, where it has parts."""
     if module.platform is None or plan.kind not in _KINDS or plan.settled is not None:
         return plan
+    for part in plan.parts or (plan,):
+        _check_levels(part.program, module.platform)
     if not plan.parts:
         return _with(plan, module.platform, module)
     parts = tuple(_with(part, module.platform, module) for part in plan.parts)
@@ -113,6 +116,14 @@ def with_fit(plan: Plan, module: Module) -> Plan:
             assumes=tuple(dict.fromkeys((*plan.assumes, *part.assumes))),
         )
     return replace(plan, parts=parts)
+
+
+def _check_levels(program: Program | None, platform: Platform) -> None:
+    """Raises CachetError for a lease on a level that the platform does not have."""
+    for stmt in () if program is None else statements(program.body):
+        if isinstance(stmt, Lease) and stmt.level not in platform.levels:
+            known = ", ".join(platform.levels)
+            raise fail("elaborate.platform.level", f"the platform has no memory level `{stmt.level}`", stmt.span, f"one of {known}")
 
 
 def _with(plan: Plan, platform: Platform, module: Module) -> Plan:
