@@ -71,7 +71,7 @@ def _read(tiles: Tiles, fn: ast.Fn, path: str) -> Reference:
 def _of_device(tiles: Tiles, factors: tuple[BufferEntity, BufferEntity], scope: Scope, expr: ast.Apply) -> Reference | None:
     """The first instruction of the device at hand whose blocks divide the tiles; None where it has none for these words."""
     device = scope.find(DeviceEntity.KEY)
-    if not isinstance(device, DeviceEntity):
+    if not isinstance(device, DeviceEntity) or not device.name:
         return None
     found = [_read(tiles, fn, path) for fn, path in tiles.body.context.unit.matrix_units(device.name, expr.span)]
     fitting = [reference for reference in found if all(kind.elem == factors[0].elem for kind in reference.operands.values())]
@@ -79,9 +79,12 @@ def _of_device(tiles: Tiles, factors: tuple[BufferEntity, BufferEntity], scope: 
         if reference.chains is not None and _Blocks(reference, tiles, expr, scope).divide(factors):
             return reference
     if fitting:
+        parts = f" and parts of {list(device.parts)}" if device.parts else ""
         shapes = " and ".join("[" + ", ".join(spell(extent) for extent in factor.shape) + "]" for factor in factors)
         hint = ", ".join(f"{reference.fn.name} takes {_shown(reference)}" for reference in fitting)
-        raise tiles.body.context.stop("elaborate.tile.block", f"no instruction of {device.name} has blocks that divide {shapes}", expr.span, hint)
+        raise tiles.body.context.stop(
+            "elaborate.tile.block", f"no instruction of {device.name} has blocks that divide {shapes}{parts}", expr.span, hint
+        )
     return None
 
 
@@ -169,16 +172,28 @@ class _Blocks:
         return shape
 
     def divide(self, factors: tuple[BufferEntity, BufferEntity]) -> bool:
-        """Whether the blocks may divide two factors: constant extents do, others are not known yet."""
+        """Whether the blocks may divide two factors, and the groups' parts: constant extents do, others are not known yet."""
         rows, columns, depth = self.shape
         extents = ((factors[0].shape[0], rows), (factors[1].shape[1], columns), (factors[0].shape[1], depth))
-        return all(not isinstance(extent, Const) or extent.value % block == 0 for extent, block in extents)
+        return self.share(factors) and all(not isinstance(extent, Const) or extent.value % block == 0 for extent, block in extents)
+
+    def share(self, factors: tuple[BufferEntity, BufferEntity]) -> bool:
+        """Whether each group has whole blocks: no block lies in the parts of two."""
+        device = self.scope.find(DeviceEntity.KEY)
+        if not isinstance(device, DeviceEntity) or len(device.parts) != 2:
+            return True
+        extents = (factors[0].shape[0], factors[1].shape[1])
+        owned = zip(device.parts, extents, self.shape[:2], strict=True)
+        return all((min(part, extent.value) if isinstance(extent, Const) else part) % block == 0 for part, extent, block in owned)
 
 
 def _in_blocks(tiles: Tiles, goal: BufferEntity, factors: tuple[BufferEntity, BufferEntity], blocks: _Blocks) -> None:
     """A use of the instruction for each block of the total and each block of the depth, ascending."""
     chains, (rows, columns, depth) = blocks.chains, blocks.shape
     left, right = factors
+    if not blocks.share(factors):
+        message = f"a block of `{blocks.reference.fn.name}`, {rows} x {columns}, would lie in the parts of two groups"
+        raise tiles.body.context.stop("elaborate.tile.block", message, blocks.expr.span, f"parts that are multiples of {rows} and {columns}")
     take = tiles.body.context.fresh.take
     loops: list[tuple[str, Index]] = []
     starts: list[Index] = []

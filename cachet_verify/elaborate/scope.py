@@ -105,9 +105,13 @@ class EquationEntity:
 
 @dataclass(frozen=True, slots=True)
 class DeviceEntity:
-    """The device that the grid around a statement runs on; bound under a key that is no name."""
+    """The device that the grid around a statement runs on, bound under a key that is no name; empty for the host.
+
+    `parts` are those of a grid by tile whose statements are on whole tiles.
+    """
 
     name: str
+    parts: tuple[int, ...] = ()
     KEY: ClassVar[str] = "on device"
 
 

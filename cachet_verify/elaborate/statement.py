@@ -32,11 +32,12 @@ from cachet_verify.core.ir import (
 from cachet_verify.core.ir import Lease as CoreLease
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.call import elaborate_call
+from cachet_verify.elaborate.group import elaborate_groups
 from cachet_verify.elaborate.header import check_level
 from cachet_verify.elaborate.local import declare_local
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import IncompleteError, StopError, UnsupportedError
-from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, IndexEntity, PoisonEntity, Scope, ValueType
+from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, DeviceEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.term import difference, elaborate_condition, elaborate_index, is_index_expression
 from cachet_verify.elaborate.tile import Tiles, written_tile
 from cachet_verify.elaborate.value import Values
@@ -90,8 +91,9 @@ class Statements(Values):
         )
 
     def barrier(self, statement: ast.Barrier, _scope: Scope, _found: list[Stmt]) -> None:
-        """Barriers belong to tile bodies."""
-        raise UnsupportedError("`barrier`", statement.span)
+        """A barrier that no grid by tile has taken: there is nobody to wait for."""
+        hint = "a barrier stands in the body of a `grid … by tile`, under loops and guards that are the same for all groups"
+        raise self.context.stop("elaborate.barrier", "no groups share this place, so there is nothing to wait for", statement.span, hint)
 
     # --- stores ---
 
@@ -217,10 +219,8 @@ class Statements(Values):
     def grid(self, statement: ast.Grid, scope: Scope, found: list[Stmt]) -> None:
         """A grid on the host or on a device, with or without windows."""
         device = None if statement.device is None else self.context.unit.device(statement.device, statement.span)
-        if statement.tile is not None:
-            raise UnsupportedError("a grid by tile", statement.tile.span)
         axes: list[Axis] = []
-        inner = scope
+        inner = scope if statement.device is None else scope.bind(DeviceEntity.KEY, DeviceEntity(statement.device))
         for index in statement.indices:
             domain, counter, inner = self.domain(index.name, index.domain, inner)
             axes.append(Axis(counter, domain.low, domain.high, domain.size if isinstance(domain, Blocks) else None))
@@ -228,8 +228,11 @@ class Statements(Values):
         for window in statement.windows:
             made, inner = self.window(window, inner)
             windows.append(made)
-        body = self.body(statement.body, inner)
-        found.append(Grid(tuple(axes), body, tuple(windows) or None, device, statement.span))
+        if statement.tile is None:
+            groups, body = None, self.body(statement.body, inner)
+        else:
+            groups, body = elaborate_groups(self, statement, windows, inner)
+        found.append(Grid(tuple(axes), body, tuple(windows) or None, device, statement.span, groups))
 
     def window(self, window: ast.Window, scope: Scope) -> tuple[Window, Scope]:
         """A window, and the scope in which its alias is bound."""
