@@ -256,7 +256,8 @@ class Executable(Valuation):
             for point in self._points(counters, axes):
                 ints.update(zip(counters, point, strict=True))
                 log.iteration = tuple(point[place] for place in places)
-                log.windows = None if windows is None else frozenset().union(*(window() for window in windows))
+                if windows is not None:
+                    log.allow(frozenset().union(*(window() for window in windows)), self._memory.values(), stmt.span)
                 self._spend(1)
                 self._grids.append(log)
                 body()

@@ -5,7 +5,7 @@ Takes shapes and words; gives checked places. Must not know about statements or 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -97,6 +97,17 @@ class GridLog:
     writers: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     readers: dict[tuple[int, int], set[tuple[int, ...]]] = field(default_factory=dict)
     windows: frozenset[tuple[int, int]] | None = None
+    allowed: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def allow(self, windows: frozenset[tuple[int, int]], memories: Iterable[Memory], span: Span | None) -> None:
+        """Give the current iteration its windows. Raises MeaningError where they share a cell with another's."""
+        self.windows = windows
+        for cell in windows & self.allowed.keys():
+            memory = next(found for found in memories if found.serial == cell[0])
+            index = unravel(cell[1], memory.shape)
+            text = f"the windows of iterations {self._named(self.allowed[cell])} and {self._named(self.iteration)} share {cell_text(memory.name, index)}"
+            raise MeaningError("window", text, span, memory.name, index)
+        self.allowed.update(dict.fromkeys(windows, self.iteration))
 
     def read(self, memory: Memory, place: int, span: Span | None) -> None:
         """Note a read. Raises MeaningError where another iteration writes the cell."""

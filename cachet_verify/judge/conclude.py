@@ -14,6 +14,7 @@ from cachet_verify.core.index import Formula, variables
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess
+from cachet_verify.judge.least import least_model
 from cachet_verify.judge.plan import Asked, Plan, Told, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.invariant import invariant
@@ -22,6 +23,7 @@ from cachet_verify.kernel.optimum import minimal
 from cachet_verify.report import record
 
 if TYPE_CHECKING:
+    from cachet_verify.judge.file import Opened
     from cachet_verify.replay.record import Replay
 
 _SEARCHED = "a model the search cannot rule out"
@@ -29,10 +31,15 @@ _SEARCHED = "a model the search cannot rule out"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What else a conclusion needs: whether a set of premises can hold together, and who was asked."""
+    """What else a conclusion needs: whether a set of premises can hold together, and who was asked.
+
+    `proves` asks a further plan, and `opened` is the file; both serve what a refusal for cost proposes.
+    """
 
     satisfiable: Callable[[tuple[Formula, ...]], bool | None]
     solvers: tuple[str, ...] = ()
+    proves: Callable[[Plan], bool] | None = None
+    opened: Opened | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,22 +254,17 @@ def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
     told = item.asked.told.get(item.obligation.subject) or Told(item.asked.code, item.asked.note, item.asked.span)
     text = "\n".join(part for part in (item.asked.sentence(item.obligation), told.note) if part)
     made = refusal(told.code, text, told.span)
+    if seen is not None and seen.fault == "window" and isinstance(item.verdict, Refuted):
+        at = "".join(f"{name} = {value}, " for name, value in seen.sizes)
+        shown = record.Replay(True, seen.cell, "", f"{at}{seen.reason}")
+        return replace(made, counterexample=least_model(item.obligation, item.verdict.model), replay=shown)
     if seen is not None:
         return _with_replay(made, seen)
     if isinstance(item.verdict, Refuted):
-        found = _model(item.obligation, item.verdict)
+        found = least_model(item.obligation, item.verdict.model)
         unseen = record.Replay(False, "", "", "no run that was tried shows a difference") if item.asked.route in ("a", "b") else None
         return replace(made, counterexample=found, replay=unseen)
     return made
-
-
-def _model(obligation: Obligation, verdict: Refuted) -> dict[str, int | str]:
-    """The model, restricted to the variables of the failing part and what bounds them."""
-    wanted = variables(obligation.goal)
-    for premise in obligation.premises:
-        if variables(premise) & variables(obligation.goal):
-            wanted |= variables(premise)
-    return {name: value for name, value in sorted(verdict.model.items()) if name in wanted}
 
 
 def _vacuous(plan: Plan, asking: Asking) -> bool | None:

@@ -86,7 +86,7 @@ def well_formed(program: Program) -> Goal:
         for under, terms in _evaluated(member):
             _ask_divisors(asked, terms, (*member.domain, *under))
     ask_no_races(asked, families, names)
-    ask_windows(asked, RULE, program, families)
+    ask_windows(asked, RULE, program, families, lambda term: spell(as_written(term, blocks)))
     return issue(RULE, WellFormed(program), asked.obligations())
 
 

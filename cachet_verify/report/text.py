@@ -89,7 +89,7 @@ def _proved_lines(item: ItemReport) -> Iterator[Line]:
 
 
 def _refusal_lines(item: ItemReport, refusal: Refusal, path: str) -> Iterator[Line]:
-    """The message, where the item stands, the counterexample and its replay; without a replay the counterexample ends the message."""
+    """The message, where the item stands, the counterexample and its replay; the counterexample ends a message that tells no run."""
     first, *rest = refusal.message.split("\n")
     yield Line(first, "bad")
     for line in rest:
@@ -97,7 +97,8 @@ def _refusal_lines(item: ItemReport, refusal: Refusal, path: str) -> Iterator[Li
     found = _counterexample_lines(refusal)
     place = Line(f"  at {_place(item, refusal, path)}: {item.kind} {item.name} refused [{refusal.code}]")
     hints = (Line(f"  {hint}") for hint in refusal.hints)
-    yield from (*found, *hints, place) if refusal.replay is None else (place, *found, *hints)
+    is_whole = refusal.replay is None or (refusal.replay.confirmed and not rest)
+    yield from (*found, *hints, place) if is_whole else (place, *found, *hints)
     if refusal.replay is not None:
         yield Line(f"  {_replay_text(refusal.replay)}")
     yield Line(f"  explain: cachet-verify explain {refusal.code}", "faint")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cachet_verify.core.index import ONE, ZERO, Const, Div, Formula, Index, Mod, Var, add, div, eq, le, lt, mod, sub
+from cachet_verify.core.index import ONE, ZERO, Const, Div, Formula, Index, Mod, Var, add, div, eq, le, lt, mod, mul, sub
 from cachet_verify.core.ir import (
     Axis,
     Block,
@@ -164,25 +164,29 @@ def test_a_window_is_kept() -> None:
     point = Window("c", (i, j), "ct")
     claimed(well_formed(windowed(point, loop("k", K, Store("ct", (), fma(A, B, Load("ct")))))))
     right = Store("c", (i, mod(add(j, ONE), N)), ZERO_WORD)
-    assert "a grid iteration writes c only in its own window" in invalid(well_formed(windowed(point, right)))
+    sentence = "a grid iteration reaches only its own window: i == i && (j + 1) % N == j"
+    assert sentence in invalid(well_formed(windowed(point, right)))
     with_slice = program(Grid((Axis("i", ZERO, M),), block(loop("j", N, Store("c", (i, j), ZERO_WORD))), (Window("c", (i, Slice(ZERO, N))),)))
     claimed(well_formed(with_slice))
     narrow = program(Grid((Axis("i", ZERO, M),), block(loop("j", N, Store("c", (i, j), ZERO_WORD))), (Window("c", (i, Slice(ONE, N))),)))
-    assert invalid(well_formed(narrow)) == ["a grid iteration writes c only in its own window"]
+    assert invalid(well_formed(narrow)) == ["a grid iteration reaches only its own window: i == i && 1 <= j && j < N"]
 
 
 def test_a_buffer_without_a_window_is_not_written() -> None:
     extra = windowed(Window("c", (i, j)), Store("d", (i, j), ZERO_WORD))
     params = (*extra.params, Param("d", "mut", "f32", (M, N)))
-    assert invalid(well_formed(replace(extra, params=params))) == ["a grid iteration writes d only in its own window"]
+    assert invalid(well_formed(replace(extra, params=params))) == ["a grid iteration reaches only its own window: it has none of d"]
 
 
 FOLD = Fold("k", Range(ZERO, M), ZERO_WORD, "acc", "f32", Load("acc"))
 def test_windows_that_are_not_modelled_or_do_not_fit_are_refused() -> None:
-    view = View("v", ("q", "r"), "c", (Var("q"), Var("r")))
-    body = Grid((Axis("i", ZERO, M),), block(Store("v", (i, ZERO), ZERO_WORD)), (Window("v", (i, ZERO)),))
-    with pytest.raises(RuleError, match="window of a view"):
-        well_formed(program(view, body))
+    q, r = Var("q"), Var("r")
+    stores = block(loop("j", N, Store("c", (i, j), ZERO_WORD)))
+    for index in ((q, mul(Const(2), r)), (add(q, r), r), (q, mul(r, r)), (q, ZERO), (q, q), (div(q, Const(2)), r)):
+        view = View("v", ("q", "r"), "c", index)
+        body = Grid((Axis("i", ZERO, M),), stores, (Window("v", (Slice(i, add(i, ONE)), Slice(ZERO, N))),))
+        with pytest.raises(RuleError, match="window of a view that is no box"):
+            well_formed(program(view, body))
     with pytest.raises(RuleError, match="another number of dimensions"):
         well_formed(windowed(Window("c", (i,)), Store("c", (i, j), ZERO_WORD)))
 
