@@ -9,7 +9,9 @@ from itertools import islice
 
 from cachet_verify.core.ir import Op, Value, Word
 from cachet_verify.core.ir import values as parts
+from cachet_verify.core.outer import PRIMITIVES
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.lane import check_arity, outer_product, sliced
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.scope import GenericEntity, PoisonEntity, Scope, ValueEntity, ValueType
@@ -36,13 +38,17 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
         raise UnsupportedError(f"`{name}`", expr.span)
     if name in operation.UNIFORM:
         core, count = operation.UNIFORM[name]
-        _arity(values, expr, name, count)
+        check_arity(values, expr, name, count)
         values.defined(core, wanted, expr)
         return Op(core, wanted.elem, tuple(values.check(arg, wanted, place) for arg in expr.args))
     if name == "splat":
         return _splat(values, expr, wanted, place)
+    if name == "slice_lanes":
+        return sliced(values, expr, wanted, place)
+    if name in PRIMITIVES:
+        return outer_product(values, name, expr, wanted, place)
     if name == "select":
-        _arity(values, expr, name, 3)
+        check_arity(values, expr, name, 3)
         decided = values.check(expr.args[0], ValueType("bool", wanted.width), place)
         return Op("select", wanted.elem, (decided, *(values.check(arg, wanted, place) for arg in expr.args[1:])))
     if name in operation.PRODUCTS:
@@ -54,16 +60,8 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
     return _inlined(values, function, expr, wanted, place)
 
 
-def _arity(values: Values, expr: ast.Apply, name: str, count: int) -> None:
-    given = 0 if expr.args == _NOTHING else len(expr.args)
-    if given != count:
-        operands = "1 operand" if count == 1 else f"{count} operands"
-        hint = f"`{name} {' '.join('abcdefgh'[:count])}`"
-        raise values.context.stop("elaborate.call.arity", f"`{name}` takes {operands}, not {given}", expr.span, hint)
-
-
 def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
-    _arity(values, expr, "splat", 1)
+    check_arity(values, expr, "splat", 1)
     if wanted.width is None or place.lane is None:
         raise values.context.stop("elaborate.type.mismatch", "`splat` gives a vector, and one word is wanted here", expr.span)
     return values.check(expr.args[0], ValueType(wanted.elem), place.scalar())
@@ -72,7 +70,7 @@ def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> 
 def _bits(values: Values, name: str, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
     from cachet_verify.core.element import ELEMENTS
 
-    _arity(values, expr, name, 1)
+    check_arity(values, expr, name, 1)
     if name == "from_bits":
         values.defined("from_bits", wanted, expr)
         value = values.check(expr.args[0], ValueType(operation.carrier(wanted.elem), wanted.width), place)
@@ -100,7 +98,7 @@ def _member(values: Values, function: ast.Field, expr: ast.Apply, wanted: ValueT
             raise values.context.unknown(base.name, base.span, place.scope)
         raise UnsupportedError(f"a call of `{source_text(function)}`", expr.span)
     member = interface_member(values, entity, function.name, expr)
-    _arity(values, expr, f"{entity.name}.{function.name}", len(member.params))
+    check_arity(values, expr, f"{entity.name}.{function.name}", len(member.params))
     own = ValueType(f"{entity.name}.Value", wanted.width)
     values.expect(own, wanted, expr)
     args = () if expr.args == _NOTHING else expr.args
@@ -142,7 +140,7 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
     if any(param.mode or _is_array(param) for param in fn.params):
         message = f"`{function.name}` takes memory, and gives no word"
         raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement")
-    _arity(values, expr, function.name, len(fn.params))
+    check_arity(values, expr, function.name, len(fn.params))
     args = () if expr.args == _NOTHING else expr.args
     by_lane = not is_vector_function(values, fn)
     arguments: list[ValueEntity] = []

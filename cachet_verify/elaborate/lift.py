@@ -6,13 +6,15 @@ families. Must not print, and not hide a statement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from cachet_verify.core.index import Const, Var, variables
 from cachet_verify.core.ir import (
     Axis,
     Block,
     Declare,
+    Fold,
     For,
     Grid,
     If,
@@ -27,11 +29,13 @@ from cachet_verify.core.ir import (
     Slice,
     Stmt,
     Store,
+    Traffic,
     Value,
     View,
     Window,
     values,
 )
+from cachet_verify.core.outer import OuterProduct, outer_product_of, outer_tiles
 from cachet_verify.elaborate.lift_term import TermLifter, call, exact_quotients
 from cachet_verify.elaborate.lift_value import Known, LiftError, ValueLifter, lift_domain, type_of
 from cachet_verify.syntax import ast
@@ -53,9 +57,18 @@ def lift(program: Program) -> ast.Fn:
         produces=tuple(call("Init", ast.Name(param.name)) for param in program.params if param.mode == "out"),
         scratch=tuple(param.name for param in program.params if param.scratch),
         working_set=tuple(ast.WorkingSetRow(level, tuple(keeps)) for level, keeps in sorted(rows.items())),
+        movement=tuple(_traffic(row, terms) for row in program.movement or ()),
     )
     generics = tuple(ast.Generic(name, ast.Name(interface)) for name, interface in program.generics)
     return ast.Fn(program.name, generics, (*sizes, *params), None, contract, lifter.block(program.body))
+
+
+def _traffic(row: Traffic, terms: TermLifter) -> ast.Traffic:
+    """A row of `movement`: its factors in their order, and the lines of the span last."""
+    lines: ast.Expr = call("lines", call("span_bytes", ast.Field(ast.Name(row.buffer), "span")))
+    factors = [terms.term(factor) for factor in row.factors]
+    count = reduce(lambda left, right: ast.Binary("*", left, right), (*factors, lines))
+    return ast.Traffic(row.name, count, row.source, row.target, row.is_back)
 
 
 def lift_body(program: Program) -> ast.Body:
@@ -65,7 +78,8 @@ def lift_body(program: Program) -> ast.Body:
 
 def _lifter(program: Program) -> _Lifter:
     terms = TermLifter(exact_quotients(need.condition for need in program.requires))
-    return _Lifter(ValueLifter(terms, {param.name: Known(param.elem, True) for param in program.params}))
+    known = {param.name: Known(param.elem, True) for param in program.params}
+    return _Lifter(ValueLifter(terms, known), dict(outer_tiles(program.body)))
 
 
 def _unplaced(program: Program) -> list[str]:
@@ -90,21 +104,85 @@ def _layout(layout: Layout | None, terms: TermLifter) -> ast.Expr | None:
 
 @dataclass(slots=True)
 class _Lifter:
-    """Walks a program once, in textual order."""
+    """Walks a program once, in textual order; `shapes` are the extents of arrays and windows that it has come by."""
 
     values: ValueLifter
+    shapes: dict[str, tuple[Index, ...]] = field(default_factory=dict)
+    blocks: Mapping[str, OuterProduct] = field(default_factory=dict)
+    """The locals that outer products update."""
 
     def block(self, block: Block) -> ast.Body:
-        """The statements of a block; those of calls and of plain blocks stand in their place."""
-        return tuple(made for stmt in block.body for made in self.statement(stmt))
+        """The statements of a block; those of calls and of plain blocks stand in their place, a tile is declared with its value."""
+        made: list[ast.Statement] = []
+        place = 0
+        while place < len(block.body):
+            declared = self.tile(block.body[place : place + 2])
+            made += self.statement(block.body[place]) if declared is None else (declared,)
+            place += 1 if declared is None else 2
+        return tuple(made)
+
+    def tile(self, pair: tuple[Stmt, ...]) -> ast.Statement | None:
+        """A local tile and its value as one statement; None where the two statements are anything else."""
+        if len(pair) != 2 or not isinstance(pair[0], Declare) or not isinstance(pair[1], Inlined) or not pair[1].is_tile:
+            return None
+        declared, filling = pair
+        if declared.init is not None or not shape_of(declared):
+            return None
+        self.values.known[declared.name] = Known(declared.elem, False)
+        self.shapes[declared.name] = declared.shape
+        filled = lift_fill(filling, self.values, self.shapes)
+        if filled is None or filled[0] != declared.name:
+            return None
+        kind = ast.ArrayType(type_of(declared.elem), tuple(self.values.terms.term(extent) for extent in declared.shape))
+        made = ast.Var if declared.mutable else ast.Let
+        return made(declared.name, ast.Storage(kind), filled[1])
 
     def statement(self, stmt: Stmt) -> ast.Body:
         """The statements that a core statement is."""
         if isinstance(stmt, Inlined):
-            return self.block(stmt.body)
+            tile = lift_tile(stmt, self.values, self.shapes) if stmt.is_tile else None
+            return self.block(stmt.body) if tile is None else (tile,)
         if isinstance(stmt, Block):
             return self.block(stmt)
+        if isinstance(stmt, Store) and isinstance(stmt.value, Fold) and stmt.lanes is None:
+            return self.total(stmt, stmt.value)
+        outer = outer_product_of(stmt) if isinstance(stmt, Store) else None
+        if isinstance(stmt, Store) and outer is not None:
+            return self.outer(stmt, outer)
         return (self.single(stmt),)
+
+    def total(self, stmt: Store, fold: Fold) -> ast.Body:
+        """The store of a running total: updates of its cell where it starts from that, else a local and a loop."""
+        place = self.values.place(stmt.buffer, stmt.index, None, False)
+        is_memory = self.values.known[stmt.buffer].is_memory
+        goes_on = fold.init == Load(stmt.buffer, stmt.index)
+        start = self.values.value(fold.init)
+        domain = lift_domain(self.values.terms, fold.domain)
+        self.values.terms.enter(fold.counter, fold.domain)
+        self.values.known[fold.acc] = Known(fold.elem, False)
+        step = self.values.value(fold.step)
+        if goes_on:
+            load: ast.Expr = ast.Load(place) if is_memory else place
+            write: ast.Statement = ast.Store(place, step) if is_memory else ast.Assign(place, step)
+            return (ast.For(fold.counter, domain, (ast.Let(fold.acc, None, load), write)),)
+        total = ast.Name(fold.acc)
+        end: ast.Statement = ast.Store(place, total) if is_memory else ast.Assign(place, total)
+        loop = ast.For(fold.counter, domain, (ast.Assign(total, step),))
+        return (ast.Var(fold.acc, ast.Storage(type_of(fold.elem)), start), loop, end)
+
+    def outer(self, stmt: Store, outer: OuterProduct) -> ast.Body:
+        """An outer product, after how many of the block's rows and columns are active."""
+        terms = self.values.terms
+        spoken = variables(outer.rows) | variables(outer.cols) | frozenset().union(*(variables(term) for term in stmt.index))
+        rows, cols = ("rows", "cols") if not {"rows", "cols"} & (spoken | set(self.values.known)) else ("rows'1", "cols'1")
+        target = self.values.place(stmt.buffer, stmt.index, stmt.lanes, False)
+        total = self.values.place(outer.total.buffer, outer.total.index, stmt.lanes, False)
+        operands = (ast.Name(outer.column), ast.Name(outer.row), total, ast.Name(rows), ast.Name(cols))
+        return (
+            ast.Let(rows, None, terms.term(outer.rows)),
+            ast.Let(cols, None, terms.term(outer.cols)),
+            ast.Assign(target, call(outer.primitive, *operands)),
+        )
 
     def single(self, stmt: Stmt) -> ast.Statement:
         """The one statement that a core statement is."""
@@ -141,11 +219,12 @@ class _Lifter:
 
     def declare(self, stmt: Declare) -> ast.Statement:
         """A `let` or a `var`."""
-        kind = type_of(stmt.elem, stmt.width)
+        kind = type_of(stmt.elem, stmt.width, self.blocks.get(stmt.name))
         value = None if stmt.init is None else self.initial(stmt, stmt.init)
         if stmt.shape:
             kind = ast.ArrayType(kind, tuple(self.values.terms.term(extent) for extent in stmt.shape))
         self.values.known[stmt.name] = Known(stmt.elem, False, stmt.width)
+        self.shapes[stmt.name] = shape_of(stmt)
         storage = ast.Storage(kind, _layout(stmt.layout, self.values.terms), stmt.level)
         if stmt.mutable or value is None:
             return ast.Var(stmt.name, storage, value)

@@ -74,6 +74,8 @@ class TermLifter:
             if isinstance(term.right, Div):
                 return call("ceil", ast.Binary("/", self.term(negate(term.right.left)), self.term(term.right.right)))
             return ast.Unary("-", self.term(term.right))
+        if isinstance(term.left, Const) and term.left.value < 0 and isinstance(term.right, Div):
+            return ast.Binary("*", number(-term.left.value), self.product(Product(Const(-1), term.right)))
         return ast.Binary("*", self.term(term.left), self.term(term.right))
 
     def sum(self, term: Sum) -> ast.Expr:

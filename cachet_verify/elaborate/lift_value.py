@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cachet_verify.core.element import ELEMENTS
-from cachet_verify.core.index import Index, Sum, Var, add, variables
+from cachet_verify.core.index import Const, Index, Sum, Var, add, variables
 from cachet_verify.core.ir import Blocks, Choose, Domain, Fold, Lanes, Load, OfIndex, Op, Value, Word, values
 from cachet_verify.core.numeral import text_of_word
+from cachet_verify.core.outer import OuterProduct
 from cachet_verify.elaborate.lift_term import TermLifter, call
 from cachet_verify.elaborate.operation import ARITHMETIC
 from cachet_verify.syntax import ast
@@ -51,8 +52,8 @@ class ValueLifter:
             del items[-1]
             if explicit:
                 parts.append(ast.Slice(ast.IntLit(0), self.terms.term(lanes.active)))
-        elif info.width is not None and lanes is not None:
-            raise LiftError(f"lanes of {buffer} in another order")
+        elif info.width is not None and lanes is not None and items:
+            parts.append(self.item(items.pop(), lanes))
         shown = [self.item(term, lanes) for term in items]
         if sum(isinstance(item, ast.Slice) for item in (*shown, *parts)) > 1:
             raise LiftError(f"a diagonal of {buffer}")
@@ -77,6 +78,8 @@ class ValueLifter:
         if lanes is not None and not self.varies(value, lanes):
             return call("splat", self.value(value))
         if isinstance(value, Load):
+            if lanes is not None and self.is_slice(value, lanes):
+                return self.slice(value, lanes)
             place = self.place(value.buffer, value.index, lanes, explicit)
             return ast.Load(place) if self.known[value.buffer].is_memory else place
         if isinstance(value, Word):
@@ -93,6 +96,19 @@ class ValueLifter:
             then, orelse = self.value(value.then, lanes, explicit), self.value(value.orelse, lanes, explicit)
             return ast.IfExpr(self.terms.formula(value.condition), then, orelse)
         return self.fold(value)
+
+    def is_slice(self, load: Load, lanes: Lanes) -> bool:
+        """Whether a load gives all lanes of a statement neighbouring lanes of a wider vector."""
+        width = self.known[load.buffer].width
+        return width is not None and width > lanes.width and lanes.active == Const(lanes.width)
+
+    def slice(self, load: Load, lanes: Lanes) -> ast.Expr:
+        """`slice_lanes v n`: lanes of a vector from lane `n` on."""
+        vector = self.place(load.buffer, (*load.index[:-1], Var(lanes.counter)), lanes, False)
+        first = self.item(load.index[-1], lanes)
+        if not isinstance(first, ast.Slice):
+            raise LiftError(f"one lane of {load.buffer} in all lanes")
+        return call("slice_lanes", vector, first.low)
 
     def varies(self, value: Value, lanes: Lanes) -> bool:
         """Whether a value differs from lane to lane."""
@@ -146,11 +162,16 @@ def lift_domain(terms: TermLifter, domain: Domain) -> ast.Range | ast.Blocks:
     return ast.Range(terms.term(domain.low), terms.term(domain.high))
 
 
-def type_of(elem: str, width: int | None = None) -> ast.Expr:
-    """An element type, or a vector type, as syntax."""
+def type_of(elem: str, width: int | None = None, block: OuterProduct | None = None) -> ast.Expr:
+    """An element type, or a vector type, as syntax; a block of an outer product has rows times columns of them."""
     base, dot, member = elem.partition(".")
     scalar: ast.Expr = ast.Field(ast.Name(base), member) if dot else ast.Name(elem)
-    return scalar if width is None else ast.Apply(ast.Name("Vec"), (), (scalar, ast.IntLit(width)))
+    if width is None:
+        return scalar
+    lanes: ast.Expr = ast.IntLit(width)
+    if block is not None:
+        lanes = ast.Binary("*", ast.IntLit(block.height), ast.IntLit(block.width))
+    return ast.Apply(ast.Name("Vec"), (), (scalar, lanes))
 
 
 def literal(word: Word) -> ast.Expr:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.ir import Word
+from cachet_verify.core.outer import PRIMITIVES
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "rem"}
 LOGIC = {"and": "and_", "or": "or_"}
@@ -29,7 +30,7 @@ UNIFORM = {
 PRODUCTS = ("mma", "mma_block")
 """The product of tiles, and the body of an instruction that multiplies blocks."""
 
-RESERVED = (*UNIFORM, *PRODUCTS, "select", "from_bits", "to_bits", "splat", "slice_lanes", "repeat", "descriptor", "floor", "ceil", "alloc", "print")
+RESERVED = (*UNIFORM, *PRODUCTS, "select", "from_bits", "to_bits", "splat", "slice_lanes", *PRIMITIVES, "repeat", "descriptor", "floor", "ceil", "alloc", "print")
 """Function names of the language itself; a declaration cannot take them."""
 
 LATER = ("slice_lanes", "exp", "log", "descriptor")

@@ -94,6 +94,13 @@ class Places:
         self.expect(found, wanted, expr)
         return Load(entity.name, index)
 
+    def vector_at(self, expr: ast.Expr, scope: Scope) -> BufferEntity | None:
+        """The local that holds a whole vector at a place; None where something else stands."""
+        base, items = (expr.base, expr.items) if isinstance(expr, ast.Index) else (expr, ())
+        entity = scope.find(base.name) if isinstance(base, ast.Name) else None
+        is_vector = isinstance(entity, BufferEntity) and entity.width is not None and len(items) == len(entity.shape)
+        return entity if is_vector and isinstance(entity, BufferEntity) and not any(isinstance(item, ast.Slice) for item in items) else None
+
     def other_length(self, expr: ast.Expr, place: Place) -> Index | None:
         """The length of a slice that is not as long as the statement has active lanes; None for any other place."""
         slices = [item for item in expr.items if isinstance(item, ast.Slice)] if isinstance(expr, ast.Index) else []

@@ -12,6 +12,7 @@ from cachet_verify.core.element import WordError
 from cachet_verify.core.index import Const as IndexConst
 from cachet_verify.core.index import neg
 from cachet_verify.core.ir import Choose, OfIndex, Op, Value, Word
+from cachet_verify.core.outer import PRIMITIVES
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.place import Place, Places, source_text
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
@@ -65,11 +66,11 @@ class Values(Places):
         return self.infer_other(expr, scope)
 
     def infer_place(self, expr: ast.Expr, scope: Scope) -> ValueType | None:
-        """The type of the word a place holds; None for a part of one, whose width is not written."""
+        """The type of the word a place holds; None for a part of memory, whose width is not written."""
         base = expr.base if isinstance(expr, ast.Index) else expr
         entity = scope.find(base.name) if isinstance(base, ast.Name) else None
         if isinstance(expr, ast.Index) and any(isinstance(item, ast.Slice) for item in expr.items):
-            return None
+            return entity.value_type if isinstance(entity, BufferEntity) and entity.width is not None else None
         return entity.value_type if isinstance(entity, BufferEntity) else None
 
     def infer_other(self, expr: ast.Expr, scope: Scope) -> ValueType | None:
@@ -84,11 +85,13 @@ class Values(Places):
         if isinstance(function, ast.Field) and isinstance(function.base, ast.Name):
             entity = scope.find(function.base.name)
             return ValueType(f"{entity.name}.Value") if isinstance(entity, GenericEntity) else None
-        if not isinstance(function, ast.Name) or function.name in ("splat", "from_bits"):
+        if not isinstance(function, ast.Name) or function.name in ("splat", "slice_lanes", "from_bits"):
             return None
         if function.name == "to_bits":
             source = self.infer(expr.args[0], scope) if expr.args else None
             return None if source is None else ValueType(operation.carrier(source.elem), source.width)
+        if function.name in PRIMITIVES:
+            return self.infer(expr.args[2], scope) if len(expr.args) > 2 else None
         if function.name == "select":
             return next((kind for arg in expr.args[1:] if (kind := self.infer(arg, scope))), None)
         found = self.context.unit.find(function.name)

@@ -1,7 +1,7 @@
-"""Idle lanes: statements into locals may compute more lanes, if nobody looks at them.
+"""Idle lanes: statements into locals may compute more lanes, or fewer, if nobody looks at them.
 
 Takes two programs that differ in which instances of some stores to locals there are; gives the
-goal that the extra instances touch no cell that an instance of the program before reads. Extra
+goal that the extra instances touch no cell that an instance of the smaller program reads. Extra
 instances may read and write any words: they never reach a store that counts.
 """
 
@@ -15,40 +15,54 @@ from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements
 from cachet_verify.kernel.conflict import READ, ask_no_races, touches
 from cachet_verify.kernel.scope import bound_names, lowered
 
-RULE = "extend-lanes"
-
 
 def extend_lanes(before: Program, after: Program) -> Goal:
     """The program after computes extra lanes of some locals; no read of the program before sees them.
 
     Raises RuleError where anything but the domains of stores to locals differs.
     """
-    check_requirements(RULE, before, after)
-    old, new = lowered(RULE, before), lowered(RULE, after)
-    extended = _extended(old, new)
-    names = bound_names(RULE, before) | bound_names(RULE, after)
-    asked = Asked(new.premises())
+    rule = "extend-lanes"
+    check_requirements(rule, before, after)
+    return issue(rule, Same(before, after), _asked(rule, before, after, after).obligations())
+
+
+def narrow_lanes(before: Program, after: Program) -> Goal:
+    """The program after leaves out lanes of some locals that none of its reads sees: `extend_lanes` the other way.
+
+    Raises RuleError where anything but the domains of stores to locals differs.
+    """
+    rule = "narrow-lanes"
+    check_requirements(rule, before, after)
+    return issue(rule, Same(before, after), _asked(rule, after, before, after).obligations())
+
+
+def _asked(rule: str, smaller: Program, larger: Program, after: Program) -> Asked:
+    """What is asked of two programs of which one computes extra lanes; races of the one that stands after."""
+    few, many = lowered(rule, smaller), lowered(rule, larger)
+    extended = _extended(rule, few, many)
+    names = bound_names(rule, smaller) | bound_names(rule, larger)
+    asked = Asked(many.premises() if after is larger else few.premises())
     for was, now in extended:
-        asked.ask(f"every lane of {was.buffer} that was computed still is", was.domain, conj(now.domain))
+        asked.ask(f"every lane of {was.buffer} that is computed without the extra ones is computed with them", was.domain, conj(now.domain))
     for was, now in extended:
-        for reader in old.members:
-            _ask_unseen(asked, old, (was, now), reader, names)
+        for reader in few.members:
+            _ask_unseen(asked, few, (was, now), reader, names)
     seen = frozenset(touch.buffer for _, now in extended for touch in touches(now))
-    ask_no_races(asked, new, names, seen)
-    return issue(RULE, Same(before, after), asked.obligations())
+    ask_no_races(asked, many if after is larger else few, names, seen)
+    return asked
 
 
-def _extended(old: Families, new: Families) -> tuple[tuple[Family, Family], ...]:
+def _extended(rule: str, old: Families, new: Families) -> tuple[tuple[Family, Family], ...]:
     """The families whose domains differ, with what they were. Raises RuleError for other differences."""
     if len(old.members) != len(new.members) or dict(old.buffers) != _without_new(old, new):
-        raise RuleError(RULE, "the programs differ in more than the lanes they compute")
+        raise RuleError(rule, "the programs differ in more than the lanes they compute")
     found: list[tuple[Family, Family]] = []
     for was, now in zip(old.members, new.members, strict=True):
         if _body(was) != _body(now):
-            raise RuleError(RULE, "a statement differs in more than the lanes it computes", was, now)
+            raise RuleError(rule, "a statement differs in more than the lanes it computes", was, now)
         if frozenset(was.domain) != frozenset(now.domain):
             if new.buffers[now.buffer].is_param:
-                raise RuleError(RULE, f"{now.buffer} is not a local", now)
+                raise RuleError(rule, f"{now.buffer} is not a local", now)
             found.append((was, now))
     return tuple(found)
 

@@ -21,6 +21,7 @@ from cachet_verify.rewrite.keep import keep
 from cachet_verify.rewrite.library import apply_library_step
 from cachet_verify.rewrite.order import order
 from cachet_verify.rewrite.outcome import Chain, StepOutcome
+from cachet_verify.rewrite.outer import outer_products
 from cachet_verify.rewrite.pack import pack
 from cachet_verify.rewrite.pack_lanes import pack_lanes
 from cachet_verify.rewrite.registers import registers
@@ -35,10 +36,11 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "pack_lanes": pack_lanes,
     "keep": lambda program, step, scope: keep(program, step),
     "registers": registers,
+    "outer_products": outer_products,
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("tiles", "outer_products", "compute", "reduce", "parts", "element"))
+LATER = frozenset(("tiles", "compute", "reduce", "parts", "element"))
 """Steps of the language that have no meaning here yet."""
 
 

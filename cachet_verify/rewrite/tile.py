@@ -129,7 +129,7 @@ def _started(chain: Chain, tile: Tile) -> Chain:
     after = with_statements(chain.program, (*tile.path, 0, 0), 1, scalar)
     chain = chain.then(same_families(chain.program, after))
     chain = chain.then(_in_one_array(chain.program, tile))
-    first, first_lane, last, last_lane = _names(chain.program, *(tile.row.counter, tile.column.counter) * 2)
+    first, first_lane, last, last_lane = new_names(chain.program, *(tile.row.counter, tile.column.counter) * 2)
     by: dict[str, Index] = {tile.row.counter: Var(first), tile.column.counter: Var(first_lane)}
     start = Store(fold.acc, tuple(by.values()), Change(by).value(fold.init), tile.lanes(first_lane), store.span)
     update = Store(fold.acc, tile.own, tile.step, tile.lanes(tile.column.counter), store.span)
@@ -157,11 +157,11 @@ def _in_one_array(program: Program, tile: Tile) -> Goal:
     row = tile.over_rows(tile.row.counter, replace(tile.column, body=Block(inside)))
     after = with_statements(program, tile.path, 1, (tile.declared(), row))
     count = len(lower(program).buffers[fold.acc].private)
-    coordinates = _names(program, *("at",) * count)
+    coordinates = new_names(program, *("at",) * count)
     return relocate_local(program, after, Places(fold.acc, fold.acc, coordinates, tuple(Var(name) for name in coordinates)))
 
 
-def _names(program: Program, *bases: str) -> tuple[str, ...]:
+def new_names(program: Program, *bases: str) -> tuple[str, ...]:
     """New names, one for each base."""
     used = taken(program)
     found: list[str] = []
@@ -179,7 +179,7 @@ def _held(chain: Chain, tile: Tile, path: Path) -> Chain:
     """Load the tile, work on it, store it back; the sum's loop stands at the path."""
     program = chain.program
     acc = tile.fold.acc
-    first, first_lane, last, last_lane = _names(program, *(tile.row.counter, tile.column.counter) * 2)
+    first, first_lane, last, last_lane = new_names(program, *(tile.row.counter, tile.column.counter) * 2)
     loaded = Store(acc, (Var(first), Var(first_lane)), Load(tile.store.buffer, tile.cell(first, first_lane)), tile.lanes(first_lane))
     stored = Store(tile.store.buffer, tile.cell(last, last_lane), Load(acc, (Var(last), Var(last_lane))), tile.lanes(last_lane))
     cell = Load(tile.store.buffer, tile.store.index)
@@ -188,7 +188,7 @@ def _held(chain: Chain, tile: Tile, path: Path) -> Chain:
     region = _stores_turned(change.stmt(loop), tile, Store(acc, tile.own, Load(acc)))
     lead = (tile.declared(), tile.over_rows(first, loaded))
     trail = (tile.over_rows(last, stored),)
-    source = _root(program, tile.store.buffer)
+    source = root_of(program, tile.store.buffer)
     return chain.then(stage_through(program, path, 1, source, acc, lead, (region,), trail))
 
 
@@ -201,7 +201,7 @@ def _stores_turned(stmt: Stmt, tile: Tile, pattern: Store) -> Stmt:
     return stmt
 
 
-def _root(program: Program, name: str) -> str:
+def root_of(program: Program, name: str) -> str:
     """The buffer an alias stands for in the end."""
     aliases = _aliases(program.body)
     while name in aliases:
@@ -227,7 +227,7 @@ def _operand_held(chain: Chain, tile: Tile, load: Load) -> Chain:
     program = chain.program
     spoken = frozenset().union(*(variables(term) for term in load.index))
     wide = _is_wide(tile, load)
-    name, lane = _names(program, "lanes" if wide else "row", tile.column.counter)
+    name, lane = new_names(program, "lanes" if wide else "row", tile.column.counter)
     by: dict[str, Index] = {tile.column.counter: Var(lane)}
     value = Change(by).value(load)
     lanes = tile.lanes(lane) if wide else Lanes(lane, tile.width, Const(tile.width))
@@ -236,7 +236,7 @@ def _operand_held(chain: Chain, tile: Tile, load: Load) -> Chain:
     path = _update_path(program, tile, inside_rows=tile.row.counter in spoken)
     turned = Load(name, (Var(tile.column.counter),))
     region = Change({}, lambda found: turned if found == load else found).stmt(statement_at(program.body, path))
-    return chain.then(stage_in(program, path, 1, _root(program, load.buffer), name, (declared,), (region,)))
+    return chain.then(stage_in(program, path, 1, root_of(program, load.buffer), name, (declared,), (region,)))
 
 
 def _update_path(program: Program, tile: Tile, inside_rows: bool) -> Path:
