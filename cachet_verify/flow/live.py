@@ -24,7 +24,11 @@ Point = tuple[int, ...]
 
 def propose_live(program: Program, flow: Flow) -> dict[str, Formula]:
     """A condition for each family that has idle instances; nothing for the others."""
-    families = lower(program)
+    return live_conditions(lower(program), flow)
+
+
+def live_conditions(families: Families, flow: Flow) -> dict[str, Formula]:
+    """The same for a program that is lowered, and its counters named, as in the flow."""
     if not any(family.lanes() for family in families.members):
         return {}
     sizes = sizer(families)

@@ -5,12 +5,15 @@ Takes a meaning and a program; gives sources and a relation, or where the flows 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cachet_verify.core.family import lower
+from cachet_verify.core.index import TRUE, Formula, conj
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import sizer
-from cachet_verify.flow.relation import Disagreement, descend, fit
+from cachet_verify.flow.live import live_conditions
+from cachet_verify.flow.relation import Disagreement, Pair, descend, fit
 from cachet_verify.flow.source import propose_flow
 from cachet_verify.kernel.dataflow import MEANING, PROGRAM, Proposal, Side, tagged
 
@@ -46,5 +49,13 @@ def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
     sides = Side(first, flows[0], scratch), Side(second, flows[1], scratch)
     outputs = [param.name for param in meaning.params if param.name not in scratch and (first.writers(param.name) or second.writers(param.name))]
     trace = descend(*sides, outputs, sizes, seed)
-    relation = fit(trace, *sides, sizes)
+    relation = _among_live(fit(trace, *sides, sizes), *sides)
     return Proposed(Proposal(flows[0], flows[1], relation), trace.disagreement)
+
+
+def _among_live(relation: Mapping[Pair, Formula], left: Side, right: Side) -> dict[Pair, Formula]:
+    """Where both programs have lanes, live instances alone are related: two idle lanes may hold different words."""
+    if not all(any(family.lanes() for family in side.families.members) for side in (left, right)):
+        return dict(relation)
+    ours, theirs = (live_conditions(side.families, side.flow) for side in (left, right))
+    return {(first, second): conj((formula, ours.get(first[0], TRUE), theirs.get(second[0], TRUE))) for (first, second), formula in relation.items()}
