@@ -12,6 +12,8 @@ from pathlib import Path
 
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import fail
+from cachet_verify.elaborate.trip import declared
+from cachet_verify.judge.budget import home
 from cachet_verify.judge.file import Opened, open_file
 from cachet_verify.judge.schedule import Applied
 from cachet_verify.report.message import ItemRefusedError
@@ -43,7 +45,7 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
 def _nests(opened: Opened, path: Path, name: str) -> list[tuple[str, Program]]:
     """The program before the first step, and after each one, with a heading."""
     if name in opened.applied:
-        return list(_steps(name, opened.applied[name]))
+        return list(_steps(name, opened.applied[name], home(opened.module.platform)))
     program = opened.program(name)
     if program is None:
         known = (*opened.module.schedules, *opened.module.programs)
@@ -52,10 +54,11 @@ def _nests(opened: Opened, path: Path, name: str) -> list[tuple[str, Program]]:
     return [("", program)]
 
 
-def _steps(name: str, applied: Applied) -> Iterator[tuple[str, Program]]:
-    yield f"// {applied.start.name}", replace(applied.start, name=name)
+def _steps(name: str, applied: Applied, outermost: str) -> Iterator[tuple[str, Program]]:
+    """Each nest as a function that declares what it moves."""
+    yield f"// {applied.start.name}", declared(replace(applied.start, name=name), outermost)
     for outcome in applied.outcomes:
-        yield f"// {outcome.name}", replace(outcome.after, name=name)
+        yield f"// {outcome.name}", declared(replace(outcome.after, name=name), outermost)
 
 
 def _printed(heading: str, program: Program) -> str:

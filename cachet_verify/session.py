@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,6 +71,14 @@ def synthesis_shown(path: Path, most: int) -> tuple[Report, str, dict[str, objec
 
     found = synthesis(path, most)
     return found.report, rendered(found), document(found)
+
+
+def fit_shown(paths: Sequence[Path], platforms: Sequence[str]) -> tuple[str, dict[str, object], frozenset[str]]:
+    """Which schedules fit which platforms, as text and as a document, and every verdict among them. Raises CachetError."""
+    from cachet_verify.fitting import document, rendered, tables, verdicts
+
+    found = tables(list_sources(paths), platforms)
+    return rendered(found), document(found), verdicts(found)
 
 
 def account_shown(path: Path, name: str, exact: bool, at: str) -> tuple[str, dict[str, object]]:
@@ -155,31 +163,59 @@ class _Verdicts:
     possible: dict[tuple[Formula, ...], bool | None] = field(default_factory=dict)
 
     def ask(self, plans: Iterable[Plan]) -> None:
-        """Ask every obligation; what is nonlinear first in its linear form, then as it stands."""
-        from cachet_verify.kernel.generalise import generalise, is_nonlinear, lift
-        from cachet_verify.kernel.obligation import Proved
-
+        """Ask every obligation that was not asked before; what is nonlinear in its linear forms first, then as it stands."""
         asked: dict[str, kernel.Obligation] = {}
         items: dict[str, str] = {}
 
         def stream() -> Iterator[kernel.Obligation]:
             for plan in plans:
                 for _, obligation in plan.obligations():
-                    if obligation.digest() not in asked:
+                    if obligation.digest() not in asked and obligation.digest() not in self.known:
                         asked[obligation.digest()] = obligation
                         items[obligation.digest()] = plan.name
                         self.progress.expect(1)
-                        yield generalise(obligation)
+                        yield _forms(obligation)[0].make(obligation)
 
-        first = self._prove(stream(), items)
-        again = []
-        for obligation, verdict in zip(asked.values(), first, strict=True):
-            if isinstance(verdict, Proved) or not is_nonlinear(obligation):
-                self.known[obligation.digest()] = lift(obligation, verdict)
-            else:
-                again.append(obligation)
-        for obligation, verdict in zip(again, self._prove(again, items), strict=True):
-            self.known[obligation.digest()] = verdict
+        self._settle(asked.values(), 0, self._prove(stream(), items))
+        for place in range(1, _MOST_FORMS):
+            again = [item for item in asked.values() if item.digest() not in self.known]
+            self._settle(again, place, self._prove([_forms(item)[place].make(item) for item in again], items))
+        self._ask_with_residues(asked.values(), items)
+
+    def _ask_with_residues(self, asked: Iterable[kernel.Obligation], items: Mapping[str, str]) -> None:
+        """Ask what is undecided once more, in its linear form and with what small divisors leave said outright."""
+        from cachet_verify.kernel import generalise, residue
+        from cachet_verify.kernel.obligation import Proved, Undecided
+
+        undecided = [item for item in asked if isinstance(self.known[item.digest()], Undecided) and residue.applies(item)]
+        linear = [generalise.generalise(item) for item in undecided]
+        again = [(item, form) for item, form in zip(undecided, linear, strict=True) if residue.residues(form)]
+        verdicts = self._prove([residue.with_residues(form) for _, form in again], items)
+        for (item, form), verdict in zip(again, verdicts, strict=True):
+            if isinstance(verdict, Proved):
+                lifted = residue.lift(form, verdict)
+                self.known[item.digest()] = lifted if form is item else generalise.lift(item, lifted)
+
+    def _settle(self, asked: Iterable[kernel.Obligation], place: int, verdicts: Iterable[kernel.Verdict]) -> None:
+        """Take the verdicts on one form of each obligation: what a linear form proves is proved, and the last form decides."""
+        from cachet_verify.kernel.obligation import Proved
+
+        for obligation, verdict in zip(asked, verdicts, strict=True):
+            forms = _forms(obligation)
+            if place == len(forms) - 1 or isinstance(verdict, Proved):
+                self.known[obligation.digest()] = forms[place].lift(obligation, verdict)
+
+    def proves(self, plan: Plan) -> bool:
+        """Whether everything that a plan asks is proved; it is asked now."""
+        from cachet_verify.kernel.claim import NotProvedError, discharge
+
+        self.ask((plan,))
+        try:
+            for asked in plan.asked:
+                discharge(asked.goal, self.known)
+        except NotProvedError:
+            return False
+        return plan.settled is None and not plan.missing
 
     def _prove(self, asked: Iterable[kernel.Obligation], items: Mapping[str, str]) -> tuple[kernel.Verdict, ...]:
         def tell(done: int, taken: int, obligation: kernel.Obligation) -> None:
@@ -195,6 +231,30 @@ class _Verdicts:
         return self.possible[premises]
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form in which an obligation is asked, and what a verdict on it says of the obligation."""
+
+    make: Callable[[kernel.Obligation], kernel.Obligation]
+    lift: Callable[[kernel.Obligation, kernel.Verdict], kernel.Verdict]
+
+
+_MOST_FORMS = 3
+_ITSELF = _Form(lambda obligation: obligation, lambda _, verdict: verdict)
+
+
+def _forms(obligation: kernel.Obligation) -> tuple[_Form, ...]:
+    """The forms in which an obligation is asked, one after the other; the last is the obligation itself."""
+    from cachet_verify.kernel import generalise, monotone
+
+    if not generalise.is_nonlinear(obligation):
+        return (_ITSELF,)
+    linear = _Form(generalise.generalise, generalise.lift)
+    if monotone.compares_products(obligation):
+        return (_Form(monotone.monotone, monotone.lift), linear, _ITSELF)
+    return (linear, _ITSELF)
+
+
 def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileReport:
     from cachet_verify.judge.conclude import Asking, conclude
     from cachet_verify.judge.file import file_plan
@@ -203,7 +263,7 @@ def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileRe
     if file.error is not None:
         return FileReport(shown, tuple(diagnostic_report(item, shown) for item in file.error.diagnostics))
     planned = file_plan(file.plans)
-    asking = Asking(verdicts.satisfiable)
+    asking = Asking(verdicts.satisfiable, proves=verdicts.proves, opened=file.opened)
     done = [conclude(plan, verdicts.known, asking) for plan in planned.plans]
     return FileReport(shown, (), tuple(item for item in _resting(planned, done) if not only or item.name in only))
 

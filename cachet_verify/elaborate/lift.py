@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
-from cachet_verify.core.index import Const, Var, variables
+from cachet_verify.core.index import Const, Index, Var, variables
 from cachet_verify.core.ir import (
     Axis,
     Block,
@@ -33,11 +34,15 @@ from cachet_verify.core.ir import (
     Value,
     View,
     Window,
+    statements,
     values,
 )
 from cachet_verify.core.outer import OuterProduct, outer_product_of, outer_tiles
 from cachet_verify.elaborate.lift_term import TermLifter, call, exact_quotients
+from cachet_verify.elaborate.lift_tile import lift_fill, lift_tile, shape_of
 from cachet_verify.elaborate.lift_value import Known, LiftError, ValueLifter, lift_domain, type_of
+from cachet_verify.elaborate.term import difference
+from cachet_verify.elaborate.window import infer_windows
 from cachet_verify.syntax import ast
 
 __all__ = ["LiftError", "lift", "lift_body"]
@@ -107,9 +112,9 @@ class _Lifter:
     """Walks a program once, in textual order; `shapes` are the extents of arrays and windows that it has come by."""
 
     values: ValueLifter
-    shapes: dict[str, tuple[Index, ...]] = field(default_factory=dict)
     blocks: Mapping[str, OuterProduct] = field(default_factory=dict)
     """The locals that outer products update."""
+    shapes: dict[str, tuple[Index, ...]] = field(default_factory=dict)
 
     def block(self, block: Block) -> ast.Body:
         """The statements of a block; those of calls and of plain blocks stand in their place, a tile is declared with its value."""
@@ -123,9 +128,9 @@ class _Lifter:
 
     def tile(self, pair: tuple[Stmt, ...]) -> ast.Statement | None:
         """A local tile and its value as one statement; None where the two statements are anything else."""
-        if len(pair) != 2 or not isinstance(pair[0], Declare) or not isinstance(pair[1], Inlined) or not pair[1].is_tile:
+        declared, filling = pair if len(pair) == 2 else (None, None)
+        if not isinstance(declared, Declare) or not isinstance(filling, Inlined) or not filling.is_tile:
             return None
-        declared, filling = pair
         if declared.init is not None or not shape_of(declared):
             return None
         self.values.known[declared.name] = Known(declared.elem, False)
@@ -134,8 +139,9 @@ class _Lifter:
         if filled is None or filled[0] != declared.name:
             return None
         kind = ast.ArrayType(type_of(declared.elem), tuple(self.values.terms.term(extent) for extent in declared.shape))
-        made = ast.Var if declared.mutable else ast.Let
-        return made(declared.name, ast.Storage(kind), filled[1])
+        if declared.mutable:
+            return ast.Var(declared.name, ast.Storage(kind), filled[1])
+        return ast.Let(declared.name, ast.Storage(kind), filled[1])
 
     def statement(self, stmt: Stmt) -> ast.Body:
         """The statements that a core statement is."""
@@ -247,10 +253,13 @@ class _Lifter:
         return not any(lanes.counter in variables(term) for part in loads for term in part.index)
 
     def grid(self, stmt: Grid) -> ast.Statement:
-        """A grid; windows that were inferred are not written."""
+        """A grid with its windows: those that its header declares, or what its stores reach where that can be told."""
         indices = tuple(self.index(axis) for axis in stmt.axes)
-        windows = tuple(self.window(window) for window in stmt.windows or ())
-        return ast.Grid(None if stmt.device is None else stmt.device.name, indices, None, windows, self.block(stmt.body))
+        windows = tuple(self.window(window) for window in (infer_windows(stmt) if stmt.windows is None else stmt.windows) or ())
+        tile = None
+        if stmt.groups is not None and not any(isinstance(part, Grid) for part in statements(stmt.body)):
+            tile = ast.TileClause(stmt.groups.names, tuple(ast.IntLit(part) for part in stmt.groups.parts))
+        return ast.Grid(None if stmt.device is None else stmt.device.name, indices, tile, windows, self.block(stmt.body))
 
     def index(self, axis: Axis) -> ast.GridIndex:
         """One index of a grid, over a range or over blocks."""
@@ -266,11 +275,13 @@ class _Lifter:
         )
         if window.alias is not None:
             self.values.known[window.alias] = self.values.known[window.buffer]
+            self.shapes[window.alias] = tuple(difference(part.high, part.low) for part in window.parts if isinstance(part, Slice))
         return ast.Window(ast.Index(ast.Name(window.buffer), items) if items else ast.Name(window.buffer), window.alias)
 
     def view(self, stmt: View) -> ast.Statement:
         """A view."""
         self.values.known[stmt.alias] = self.values.known[stmt.root]
+        self.shapes[stmt.alias] = stmt.shape
         terms = self.values.terms
         place = self.values.place(stmt.root, stmt.index, None, False)
         return ast.View(stmt.alias, stmt.counters, tuple(terms.term(extent) for extent in stmt.shape), place)

@@ -82,13 +82,21 @@ def rows_of(program: Program, home: str) -> tuple[Traffic, ...] | None:
         name = _name(f"{item.pull.root}_pull", taken)
         text = " * ".join(trips.text for trips in item.trips) or "1"
         pull = item.pull
-        rows.append(Traffic(pull.root, item.bounds, pull.source, pull.target, pull.is_back, name, text, pull.span))
+        factors = tuple(part for bound in item.bounds for part in _flat(bound))
+        rows.append(Traffic(pull.root, factors, pull.source, pull.target, pull.is_back, name, text, pull.span))
     return tuple(rows)
 
 
 def declared(program: Program, home: str) -> Program:
     """A generated function, with the rows it declares."""
     return replace(program, movement=rows_of(program, home))
+
+
+def _flat(term: Index) -> tuple[Index, ...]:
+    """The factors of a product; a quotient rounded up is one factor."""
+    if isinstance(term, Product) and not (isinstance(term.left, Const) and term.left.value < 0):
+        return (*_flat(term.left), *_flat(term.right))
+    return (term,)
 
 
 def _name(base: str, taken: set[str]) -> str:

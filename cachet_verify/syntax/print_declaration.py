@@ -1,7 +1,7 @@
 """Declarations to text.
 
 Takes a `Declaration` and its indentation; gives lines that parse back to it.
-Must not print comments, and not break long lines but those of headers.
+Must not print comments, and not break long lines but those of headers and of rows of traffic.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from cachet_verify.syntax import declaration as de
+from cachet_verify.syntax import expression as ex
 from cachet_verify.syntax.print_expression import APPLY, OR, POSTFIX, STEP, expression, implicits, listed, names, quoted, value
 from cachet_verify.syntax.print_statement import Lines, body, recipe_line, schedule_line, step_head, storage
 from cachet_verify.syntax.statement import ExprStatement
@@ -67,9 +68,17 @@ def _working_set_row(row: de.WorkingSetRow, indent: int) -> str:
 
 
 def _traffic(row: de.Traffic, indent: int) -> str:
+    """Return a row; one that is long goes on under its last `*`."""
     name = "" if row.name is None else f"{row.name} = "
     back = " and back" if row.back else ""
-    return f"traffic {name}{expression(row.count, OR, indent)} from {row.source} to {row.target}{back}"
+    ways = f"from {row.source} to {row.target}{back}"
+    whole = f"traffic {name}{expression(row.count, OR, indent)} {ways}"
+    if indent + 2 + len(whole) <= WIDTH or not isinstance(row.count, ex.Binary) or row.count.operator != "*":
+        return whole
+    left, right = row.count.left, row.count.right
+    if isinstance(right, ex.Binary) or (isinstance(left, ex.Binary) and left.operator != "*"):
+        return whole
+    return f"traffic {name}{expression(left, OR, indent)} *\n{' ' * (indent + 4)}{expression(right, OR, indent)} {ways}"
 
 
 def _invariant(node: de.Invariant) -> str:
