@@ -78,8 +78,59 @@ def decode(
     Unknowns are outermost first; where several stand in one address their coefficients are taken
     for a mixed radix, the largest first, each counter starting at its low.
     """
+    equations, digits = _digits(_joined(list(zip(address, value, strict=True))), unknown)
+    solved = _solved(equations, [part for name in unknown for part in _parts_of(name, digits)], lows)
+    for name, radix in digits.items():
+        high, low = solved.pop(f"{name}/", None), solved.pop(f"{name}%", None)
+        if high is not None and low is not None:
+            solved[name] = add(mul(Const(radix), high), low)
+    return solved
+
+
+Equations = list[tuple[Index, Index]]
+
+
+def _digits(equations: Equations, unknown: Sequence[str]) -> tuple[Equations, dict[str, int]]:
+    """Equations with an unknown that stands only in quotients and remainders by one literal as two unknowns, and those literals."""
+    radices: dict[str, set[int]] = {}
+    for ours, _ in equations:
+        _note_radices(ours, frozenset(unknown), radices)
+    digits = {name: next(iter(found)) for name, found in radices.items() if len(found) == 1 and min(found) > 0}
+    return [(_by_digit(ours, digits), theirs) for ours, theirs in equations] if digits else equations, digits
+
+
+def _note_radices(term: Index, unknown: frozenset[str], found: dict[str, set[int]]) -> None:
+    """Collect the literals that unknowns are divided by; 0 stands for an unknown by itself."""
+    if isinstance(term, Var) and term.name in unknown:
+        found.setdefault(term.name, set()).add(0)
+    elif isinstance(term, (Div, Mod)) and isinstance(term.left, Var) and isinstance(term.right, Const) and term.left.name in unknown:
+        found.setdefault(term.left.name, set()).add(term.right.value)
+    elif isinstance(term, Sum):
+        for part in term.terms:
+            _note_radices(part, unknown, found)
+    elif not isinstance(term, (Const, Var)):
+        _note_radices(term.left, unknown, found)
+        _note_radices(term.right, unknown, found)
+
+
+def _by_digit(term: Index, digits: Mapping[str, int]) -> Index:
+    if isinstance(term, (Div, Mod)) and isinstance(term.left, Var) and term.left.name in digits:
+        return Var(f"{term.left.name}{'/' if isinstance(term, Div) else '%'}")
+    if isinstance(term, Sum):
+        return add(*(_by_digit(part, digits) for part in term.terms))
+    if isinstance(term, Product):
+        return mul(_by_digit(term.left, digits), _by_digit(term.right, digits))
+    return term
+
+
+def _parts_of(name: str, digits: Mapping[str, int]) -> tuple[str, ...]:
+    return (f"{name}/", f"{name}%") if name in digits else (name,)
+
+
+def _solved(equations: Equations, unknown: Sequence[str], lows: Mapping[str, Index]) -> dict[str, Index]:
+    """Terms for the unknowns that the equations determine."""
     solved: dict[str, Index] = {}
-    waiting = _joined(list(zip(address, value, strict=True)))
+    waiting = equations
     for _ in range(len(waiting) + 1):
         left: list[tuple[Index, Index]] = []
         for ours, theirs in waiting:

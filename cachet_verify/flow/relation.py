@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cachet_verify.core.family import accesses
 from cachet_verify.core.index import (
+    Const,
     Div,
     Formula,
     Index,
@@ -185,8 +186,8 @@ def _meet(ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal,
 def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
     """Terms that equations may have beside the variables.
 
-    Products of two variables and quotients of sizes that stand in the programs' domains and cells, and products of
-    their divisors with counters.
+    Products of two variables, quotients of sizes, and quotients and remainders of a counter by a literal that stand in
+    the programs' domains and cells, and products of their divisors with counters.
     """
     found: dict[Index, None] = {}
     divisors: dict[Var, None] = {}
@@ -202,6 +203,8 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
                     elif isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
                         divisors[term.right] = None
                     elif isinstance(term, (Div, Mod)) and variables(term) <= frozenset(side.families.program.sizes):
+                        found[term] = None
+                    elif isinstance(term, (Div, Mod)) and isinstance(term.left, Var) and isinstance(term.right, Const):
                         found[term] = None
     for divisor in divisors:
         found.update(dict.fromkeys(Product(divisor, Var(counter)) for counter in counters))
