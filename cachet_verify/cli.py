@@ -23,11 +23,11 @@ SUPPORTED = {
     "scheduled": ("scheduled", "Print the function a schedule generates, and its claim."),
     "account": ("account", "Print what each operation of a nest reads, writes and computes."),
     "synth": ("synth", "Print the constants chosen by search, their candidates ranked."),
+    "fit": ("fit", "Print which schedules fit which platforms, and the largest extents that do."),
     "run": ("run", "Run main, or one function, in the bit-exact interpreter."),
     "explain": ("explain", "Say what a code means, with an example and what to do."),
 }
 PLANNED = {
-    "fit": "Which schedules fit which platforms",
     "trust": "The ledger of what is trusted",
     "build": "Code for a target, gated on the claim",
     "evidence": "Measure an instruction template against its reference body",

@@ -68,6 +68,14 @@ def of_check(report: Report, *, trust_violated: bool) -> ExitCode:
     return worst(codes)
 
 
+def of_fit(verdicts: Iterable[str]) -> ExitCode:
+    """Give the exit code of `fit` from the verdicts of its table: what depends on sizes is no finding."""
+    found = set(verdicts)
+    codes = {ExitCode.REFUSED for verdict in found if verdict == "over"}
+    codes |= {ExitCode.UNDECIDED for verdict in found if verdict == "unknown"}
+    return worst(codes) if found else ExitCode.NOTHING
+
+
 def of_regression(report: Report, *, differs: bool, trust_violated: bool) -> ExitCode:
     """Give the exit code of `check --regress`: verdicts that stand as blessed are no finding, an item that is our own fault always is."""
     codes = set()

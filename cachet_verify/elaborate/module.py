@@ -64,15 +64,16 @@ def elaborate(
     applied: Mapping[str, Program] | None = None,
     symbolic: Iterable[str] = (),
     values: Mapping[str, int] | None = None,
+    platform: Platform | None = None,
 ) -> Module:
     """The module of a file. Raises CachetError with every diagnostic.
 
     `applied` gives the programs of schedules whose steps are applied, by name, for the functions
     that call them. `symbolic` names constants of the file to leave open: they are variables of their names, which
     the caller adds to the sizes.
-    `values` gives constants of the file another value.
+    `values` gives constants of the file another value, `platform` the file another platform.
     """
-    world = World(loaded, (build_program, build_schedule, build_synth), frozenset(symbolic), applied or {}, values)
+    world = World(loaded, (build_program, build_schedule, build_synth), frozenset(symbolic), applied or {}, values, platform)
     builder = _ModuleBuilder(world)
     module = builder.build()
     if world.problems.found:

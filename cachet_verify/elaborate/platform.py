@@ -5,7 +5,7 @@ Takes `impl Platform for NAME` declarations; gives tables of numbers. Must not d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from cachet_verify.elaborate.problem import Problems
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
+    from cachet_verify.elaborate.load import LoadedFile
     from cachet_verify.elaborate.world import Unit
 
 
@@ -38,6 +39,25 @@ def find_platform(unit: Unit) -> Platform | None:
             if setting.name == "platform" and isinstance(setting.value, ast.Name):
                 return _named(unit, setting.value)
     return None
+
+
+def list_platforms(loaded: LoadedFile | None = None) -> Iterator[tuple[str, Platform]]:
+    """The platforms that are shipped, each with the name of its file, and those of a file and its imports. Raises CachetError."""
+    from cachet_verify.elaborate.load import load_shipped
+    from cachet_verify.resource_path import shipped_names
+
+    for shipped in shipped_names():
+        folder, _, stem = shipped.partition("/")
+        if folder == "platforms":
+            yield from ((stem, found) for found in _stated_in(load_shipped(shipped).declarations, f"cachet:{shipped}"))
+    for file in loaded.files() if loaded is not None else ():
+        yield from ((found.name, found) for found in _stated_in(file.tree.declarations, file.path))
+
+
+def _stated_in(declarations: Iterable[ast.Declaration], path: str) -> Iterator[Platform]:
+    for decl in declarations:
+        if isinstance(decl, ast.Impl) and decl.interface == ast.Name("Platform") and isinstance(decl.target, ast.Name):
+            yield read_platform(decl.target.name, decl, path, Problems())
 
 
 def _named(unit: Unit, name: ast.Name) -> Platform:

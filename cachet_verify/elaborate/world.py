@@ -36,16 +36,24 @@ Builders = tuple[
 class World:
     """All files of a run. `symbolic` are constants left open; `applied` the programs of applied schedules.
 
-    `values` are constants of the root file that have another value in this run.
+    `values` are constants of the root file that have another value in this run; `platform` is the one that the root file
+    is tried on, in place of the one it names.
     """
 
     def __init__(
-        self, root: LoadedFile, builders: Builders, symbolic: frozenset[str], applied: Mapping[str, Program], values: Mapping[str, int] | None = None
+        self,
+        root: LoadedFile,
+        builders: Builders,
+        symbolic: frozenset[str],
+        applied: Mapping[str, Program],
+        values: Mapping[str, int] | None = None,
+        platform: Platform | None = None,
     ) -> None:
         self.problems = Problems()
         self.applied = applied
         self.symbolic = symbolic
         self.values = values or {}
+        self.platform = platform
         self.builders = builders
         self.units: dict[str, Unit] = {}
         for loaded in root.files():
@@ -238,7 +246,11 @@ class Unit:
 
     def platform(self) -> Platform | None:
         """The file's platform; None when no `module` line names one."""
-        return find_platform(self)
+        return self.world.platform if self._is_tried() else find_platform(self)
+
+    def _is_tried(self) -> bool:
+        """Whether the file is tried on another platform than it names: what that one lacks is then no fault of the file."""
+        return self.world.platform is not None and self is self.world.root
 
     def device(self, name: str, span: Span | None) -> Arithmetic:
         """What a device of the file's platform computes in. Raises StopError."""
@@ -247,6 +259,8 @@ class Unit:
             hint = 'module (platform = AppleSilicon), and import "cachet:platforms/apple-silicon"'
             raise self.problems.stop("elaborate.platform.missing", f"`on {name}` needs a platform, and this file names none", span, hint)
         stated = platform.devices.get(name)
+        if stated is None and self._is_tried():
+            raise UnsupportedError(f"the device `{name}` on {platform.name}", span)
         if stated is None:
             known = ", ".join(f"`on {device}`" for device in platform.devices)
             hint = f"one of {known}" if known else "leave `on` out: the platform has no device"
@@ -270,7 +284,7 @@ class Unit:
     def levels(self) -> tuple[str, ...]:
         """The memory levels of the platform, nearest first."""
         platform = self.platform()
-        return () if platform is None else tuple(platform.levels)
+        return () if platform is None or self._is_tried() else tuple(platform.levels)
 
     def platform_fact(self, name: str, words: tuple[str, ...], span: Span | None) -> int:
         """A number of the platform. Raises StopError."""
@@ -280,6 +294,8 @@ class Unit:
             hint = "module (platform = AppleSilicon)"
             raise self.problems.stop("elaborate.platform.missing", f"`{shown}` needs a platform, and this file names none", span, hint)
         value = platform.facts.get((name, *words))
+        if value is None and self._is_tried():
+            raise UnsupportedError(f"`{shown}`, which {platform.name} does not state,", span)
         if value is None:
             known = ", ".join(" ".join((f"platform.{head}", *(f"@{word}" for word in rest))) for head, *rest in platform.facts)
             raise self.problems.stop("elaborate.platform.fact", f"`{platform.name}` does not state `{shown}`", span, f"it states {known}")

@@ -101,6 +101,12 @@ document(
     "Make a block smaller, keep it on a level further out, or require what bounds its size. `cachet-verify fit` prints the largest extents that fit.",
 )
 document(
+    "fit.platform",
+    "`fit` was asked for a platform that is neither shipped nor stated in the file or its imports.",
+    "no platform is called `X86`",
+    "Use one of the names the message lists, or the name of its file, such as `apple-silicon`.",
+)
+document(
     "cost.registers",
     "The tiles that a program holds in registers at once are more than the platform has: vector registers, or the accumulator of an "
     "instruction that has one of its own. The program computes what it should: this is about room alone.",

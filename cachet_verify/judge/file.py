@@ -16,6 +16,7 @@ from cachet_verify.elaborate.behind import Behind
 from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, InvariantItem, ProgramItem, RelateItem, ScheduleItem
 from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
+from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.judge.budget import with_budget
 from cachet_verify.judge.family import plan_declared, plan_family
@@ -109,14 +110,17 @@ class AppliedSchedules(Mapping[str, Applied]):
         return name in self._names
 
 
-def open_file(path: Path) -> Opened:
-    """Load and elaborate; schedules are applied when they are asked for. Raises CachetError."""
+def open_file(path: Path, platform: Platform | None = None) -> Opened:
+    """Load and elaborate; schedules are applied when they are asked for. Raises CachetError.
+
+    `platform` is tried in place of the one that the file names.
+    """
     loaded = load_file(path)
-    module = elaborate(loaded)
+    module = elaborate(loaded, platform=platform)
     applied = AppliedSchedules(module)
     if any(item.waits_for for item in module.programs.values()):
         ready = {name: replace(done.program, name=name) for name, done in applied.items() if done.stopped is None}
-        module = elaborate(loaded, ready)
+        module = elaborate(loaded, ready, platform=platform)
     return Opened(loaded, module, applied)
 
 

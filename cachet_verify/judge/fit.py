@@ -19,6 +19,7 @@ from cachet_verify.elaborate.machine import accumulator_fact, level_fact, machin
 from cachet_verify.elaborate.module import Module
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.world import qualified
+from cachet_verify.judge.extent import Extent, extents
 from cachet_verify.judge.item import without_prints
 from cachet_verify.judge.plan import Asked, Missing, Plan, Told
 from cachet_verify.kernel.claim import RuleError
@@ -119,11 +120,26 @@ def with_fit(plan: Plan, module: Module) -> Plan:
 
 
 def _check_levels(program: Program | None, platform: Platform) -> None:
-    """Raises CachetError for a lease on a level that the platform does not have."""
-    for stmt in () if program is None else statements(program.body):
-        if isinstance(stmt, Lease) and stmt.level not in platform.levels:
-            known = ", ".join(platform.levels)
-            raise fail("elaborate.platform.level", f"the platform has no memory level `{stmt.level}`", stmt.span, f"one of {known}")
+    """Raises CachetError for a level that the platform does not have."""
+    found = None if program is None else lacking_level(program, platform)
+    if found is not None:
+        known = ", ".join(platform.levels)
+        raise fail("elaborate.platform.level", f"the platform has no memory level `{found[0]}`", found[1], f"one of {known}")
+
+
+def lacking_level(program: Program, platform: Platform) -> tuple[str, Span | None] | None:
+    """The first level that a program keeps anything on and the platform does not have, and where."""
+    named: list[tuple[str | None, Span | None]] = [(param.level, param.span) for param in program.params]
+    named += [(stmt.level, stmt.span) for stmt in statements(program.body) if isinstance(stmt, (Lease, Declare))]
+    return next(((level, span) for level, span in named if level is not None and level not in platform.levels), None)
+
+
+def counted(program: Program, kind: str, platform: Platform, layouts: Mapping[str, LayoutItem]) -> Fitting | str:
+    """The rows of a program, or what the kernel does not know about them."""
+    try:
+        return fitting(program, kind, platform, layouts)
+    except RuleError as error:
+        return error.why
 
 
 def _with(plan: Plan, platform: Platform, module: Module) -> Plan:
@@ -138,7 +154,7 @@ def _with(plan: Plan, platform: Platform, module: Module) -> Plan:
         return replace(plan, missing=(*plan.missing, Missing("cost", f"not-supported: {error.why}")))
     if not found.rows:
         return plan
-    asked = Asked(goal, f"working set of {plan.name}: ", "cost.working-set", "cost", plan.span, told=told(found, platform, plan.span))
+    asked = Asked(goal, f"working set of {plan.name}: ", "cost.working-set", "cost", plan.span, told=told(found, program, platform, plan.span))
     demands = tuple(dict.fromkeys(demand(row) for row in found.left))
     return replace(plan, asked=(*plan.asked, asked), fits=demands, assumes=(*plan.assumes, *found.facts))
 
@@ -150,13 +166,13 @@ def demand(row: Row) -> str:
     return f"{names} in {row.place}, {spell(row.total)} <= {row.limit} {unit}"
 
 
-def told(found: Fitting, platform: Platform, span: Span | None) -> dict[str, Told]:
+def told(found: Fitting, program: Program, platform: Platform, span: Span | None) -> dict[str, Told]:
     """What the refusal by each row says, by what the row asks."""
     rows_left = remaining(found.rows, found.passed)
-    return {subject(row): Told(_CODES[row.unit], "\n".join(_note(row, found, platform)), _place(row, span)) for row in rows_left}
+    return {subject(row): Told(_CODES[row.unit], "\n".join(_note(row, program, found, platform)), _place(row, span)) for row in rows_left}
 
 
-def _note(row: Row, found: Fitting, platform: Platform) -> Iterator[str]:
+def _note(row: Row, program: Program, found: Fitting, platform: Platform) -> Iterator[str]:
     yield "the program computes what it should; this is about room alone"
     level = found.machine.level(row.place)
     if level is not None:
@@ -166,6 +182,22 @@ def _note(row: Row, found: Fitting, platform: Platform) -> Iterator[str]:
         yield f"{part.buffer} takes {spell(part.takes)}, for {spell(part.bytes)} bytes"
     if isinstance(row.total, Const) and row.total.value > row.limit:
         yield f"over by {row.total.value - row.limit}"
+        yield from _smaller(row, program, found)
+
+
+def _smaller(row: Row, program: Program, found: Fitting) -> Iterator[str]:
+    """The one extent that fits after the fewest halvings, where there is one."""
+    names = {part.buffer for part in row.parts}
+    least: tuple[int, int, Extent] | None = None
+    for extent in extents(program, found.machine, found.footprints):
+        halved, size = 0, extent.now
+        while size > extent.largest:
+            halved, size = halved + 1, size // 2
+        if extent.buffer in names and halved and size and (least is None or halved < least[0]):
+            least = (halved, size, extent)
+    if least is not None:
+        _, size, extent = least
+        yield f"try: {size} in place of {extent.now} as extent {extent.place} of {extent.buffer}; up to {extent.largest} fits"
 
 
 def _place(row: Row, span: Span | None) -> Span | None:

@@ -35,7 +35,8 @@ class Asked:
 
     `route` is `form` for well-formedness, `side` for side conditions and written proofs, `a` for a
     schedule's step, `b` for the end-to-end comparison, `twin` for one of a program with
-    itself at other sizes, `cost` for what a platform or a budget has room for: that is told only where everything about values is proved. `note` follows the sentence on a line of its own.
+    itself at other sizes, `cost` for what a platform or a budget has room for: that is told only
+    where everything about values is proved. `note` follows the sentence on a line of its own.
     `told` has the obligations that are told in another way, by their subjects.
     """
 

@@ -54,6 +54,7 @@ from cachet_verify.core.ir import (
     statements,
 )
 from cachet_verify.core.machine import Footprint, Level, Machine
+from cachet_verify.core.outer import outer_tiles
 from cachet_verify.core.spell import spell
 from cachet_verify.kernel.ask import Asked
 from cachet_verify.kernel.claim import Fits, Goal, RuleError, issue
@@ -344,4 +345,5 @@ def _accumulators(program: Program, machine: Machine) -> dict[str, str]:
             for part in statements(stmt.body):
                 if isinstance(part, Store):
                     found[part.buffer] = stmt.instruction.name
+    found.update((name, product.primitive) for name, product in outer_tiles(program.body) if product.primitive in known)
     return found
