@@ -51,13 +51,16 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
         check_arity(values, expr, name, 3)
         decided = values.check(expr.args[0], ValueType("bool", wanted.width), place)
         return Op("select", wanted.elem, (decided, *(values.check(arg, wanted, place) for arg in expr.args[1:])))
-    if name in operation.PRODUCTS:
-        says = "multiplies tiles, and gives one" if name == "mma" else "is the whole body of an `instr fn`"
-        hint = "`let t: [f32; 16, 16] = mma x y t`" if name == "mma" else "`mma_block a b acc`"
-        raise values.context.stop("elaborate.name.kind", f"`{name}` {says}", expr.span, hint)
     if name in ("from_bits", "to_bits"):
         return _bits(values, name, expr, wanted, place)
     return _inlined(values, function, expr, wanted, place)
+
+
+def _product(values: Values, name: str, expr: ast.Apply) -> StopError:
+    """The refusal of a product of tiles where a word is wanted."""
+    says = "multiplies tiles, and gives one" if name == "mma" else "is the whole body of an `instr fn`"
+    hint = "`let t: [f32; 16, 16] = mma x y t`" if name == "mma" else "`mma_block a b acc`"
+    return values.context.stop("elaborate.name.kind", f"`{name}` {says}", expr.span, hint)
 
 
 def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
@@ -123,6 +126,8 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
         if is_index_expression(expr, place.scope, context):
             elaborate_index(expr, place.scope, context)
         raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
+    if function.name in operation.PRODUCTS:
+        raise _product(values, function.name, expr)
     entry = context.unit.find(function.name)
     if entry is None:
         raise context.unknown(function.name, function.span, place.scope)

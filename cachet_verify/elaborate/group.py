@@ -193,7 +193,7 @@ class _Regions:
         from cachet_verify.elaborate.header import elaborate_shape
 
         context = self.body.context
-        if stmt.value is not None or isinstance(stmt, ast.Let) or stmt.storage is None or not isinstance(stmt.storage.type, ast.ArrayType):
+        if stmt.value is not None or stmt.storage is None or not isinstance(stmt.storage.type, ast.ArrayType):
             hint = "`var xs: [f32; 16, 8] at threadgroup`"
             raise context.stop("elaborate.tile.scratch", "shared scratch is an array without a value: the groups fill it", stmt.span, hint)
         kind = self.body.type_of(stmt.storage.type.element, scope)
@@ -246,7 +246,7 @@ class _Regions:
 
     def own_part(self, alias: str, buffer: str, shape: tuple[Index, ...], counters: Sequence[str]) -> View:
         """A group's own part of a buffer that has one for each group."""
-        cells = tuple(f"{alias}.{place}" for place in range(len(shape)))
+        cells = tuple(self.body.context.fresh.take(f"v{place}") for place in range(len(shape)))
         index = (*(Var(counter) for counter in counters), *(Var(cell) for cell in cells))
         return View(alias, cells, buffer, index, shape)
 
@@ -254,11 +254,8 @@ class _Regions:
         """Turn a local that later regions read into a part of a buffer declared outside."""
         held, start = at
         entity = scope.find(stmt.name)
-        places = [
-            place
-            for place in range(start, len(held))
-            if isinstance(held[place], Declare) and getattr(held[place], "name", "") == getattr(entity, "name", None)
-        ]
+        own = getattr(entity, "name", None)
+        places = [start + place for place, made in enumerate(held[start:]) if isinstance(made, Declare) and made.name == own]
         declared = held[places[0]] if places else None
         if not isinstance(entity, BufferEntity) or not isinstance(declared, Declare):
             return

@@ -42,7 +42,7 @@ def multiply_into(tiles: Tiles, target: BufferEntity, expr: ast.Apply, scope: Sc
     if reference is None:
         reference = _of_device(tiles, (left, right), scope, expr)
     if reference is None:
-        tiles.add(_chains(tiles, goal, (left, right)))
+        tiles.add(_chains(tiles, goal, (left, right)), "mma")
     else:
         _require(tiles, reference, expr, scope)
         _in_blocks(tiles, goal, (left, right), _Blocks(reference, tiles, expr, scope))
@@ -220,8 +220,9 @@ def _in_blocks(tiles: Tiles, goal: BufferEntity, factors: tuple[BufferEntity, Bu
     cell = _block_at((starts[0], starts[1]), columns)(Var(row), Var(column), chains.columns)
     chain = _chain(tiles, goal, cell, Const(chains.depth), words)
     use = tiles.nested((row, column), (Const(chains.rows), Const(chains.columns)), (chain,))
+    asked = blocks.expr.function.name if isinstance(blocks.expr.function, ast.Name) else ""
     marked = Inlined(blocks.reference.fn.name, use, tiles.node.span, blocks.reference.mark)
-    tiles.add(tiles.nested([name for name, _ in loops], tuple(count for _, count in loops), (marked,)))
+    tiles.add(tiles.nested([name for name, _ in loops], tuple(count for _, count in loops), (marked,)), asked)
 
 
 def _count(blocks: _Blocks, extent: Index, block: int, what: str) -> Index:

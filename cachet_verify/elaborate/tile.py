@@ -173,9 +173,9 @@ class Tiles:
             block = Block((For(counter, Range(ZERO, extent), block, self.node.span),))
         return block
 
-    def add(self, block: Block) -> None:
-        """Add the loops of the statement, marked as one."""
-        self.found.append(Inlined(source_text(self.node), block, self.node.span, None, True))
+    def add(self, block: Block, text: str = "") -> None:
+        """Add the loops of the statement, marked as one; of a product, under the name it is asked by."""
+        self.found.append(Inlined(text or source_text(self.node), block, self.node.span, None, True))
 
 
 def _places(expr: ast.Expr) -> Iterator[ast.Expr]:
