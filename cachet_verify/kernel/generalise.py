@@ -131,7 +131,7 @@ class _Naming:
         self.quotients: dict[tuple[Index, Index], str] = {}
         self.negated: dict[str, None] = {}
         self.factors: dict[Index, tuple[Polynomial, dict[Index, Polynomial]]] = {}
-        self.above: dict[Index, Polynomial] = {}
+        self.above: dict[Index, dict[Index, Polynomial]] = {}
 
     def formula(self, formula: Formula) -> Formula:
         if isinstance(formula, Truth):
@@ -139,7 +139,7 @@ class _Naming:
         if isinstance(formula, Compare):
             left, right = self.polynomial(formula.left), self.polynomial(formula.right)
             if formula.relation in ("<", "<="):
-                self.above.setdefault(self.linear(left), right)
+                self.bound(left, right)
             return compare(formula.relation, self.linear(left), self.linear(right))
         if isinstance(formula, Not):
             return neg(self.formula(formula.body))
@@ -177,7 +177,7 @@ class _Naming:
             quotient: Polynomial = {(self.quotient(term.left, term.right),): 1}
             taken = _multiplied(quotient, self.polynomial(term.right))
             rest = _summed((self.polynomial(term.left), {monomial: -weight for monomial, weight in taken.items()}))
-            self.above.setdefault(self.linear(rest), self.polynomial(term.right))
+            self.bound(rest, self.polynomial(term.right))
             return rest
         one, other = self.term(term.left), self.term(term.right)
         made = minimum(one, other) if isinstance(term, Min) else maximum(one, other)
@@ -204,6 +204,10 @@ class _Naming:
             return
         _, cofactors = self.factors.setdefault(self.linear(block), (block, {}))
         cofactors[self.linear(cofactor)] = cofactor
+
+    def bound(self, term: Polynomial, above: Polynomial) -> None:
+        """Note that a term was compared with one that is to be above it."""
+        self.above.setdefault(self.linear(term), {})[self.linear(above)] = above
 
     def named(self, made: Index, word: str) -> str:
         """A variable that equals a linear term."""
@@ -250,8 +254,7 @@ class _Naming:
             terms: dict[Index, Polynomial] = {ZERO: {}}
             for term, cofactor in cofactors.items():
                 terms[term] = cofactor
-                if term in self.above:
-                    terms[self.linear(self.above[term])] = self.above[term]
+                terms.update(self.above.get(term, {}))
             found.append((block, list(terms.values())))
         return found
 
@@ -269,8 +272,16 @@ class _Naming:
                 if len(monomial) == 1 and monomial[0] in self.negated:
                     terms.append({monomial: -1})
             size: Polynomial = {(block,): 1}
+            terms += [above for above in self.bounds_of(others) if set(_multiplied(above, size)) <= {*self.products, (block,)}]
             found.append((size, terms))
         return found
+
+    def bounds_of(self, cofactors: Iterable[Monomial]) -> list[Polynomial]:
+        """What cofactors were compared with, where that is neither a number nor a cofactor itself."""
+        found: dict[Index, Polynomial] = {}
+        for monomial in cofactors:
+            found.update(self.above.get(self.linear({monomial: 1}), {}))
+        return [above for above in found.values() if len(above) > 1 or any(monomial and weight != 1 for monomial, weight in above.items())]
 
     def instance(self, block: Polynomial, low: Polynomial, high: Polynomial) -> Formula:
         low_whole, high_whole = _multiplied(low, block), _multiplied(high, block)

@@ -31,6 +31,7 @@ from cachet_verify.core.index import (
 from cachet_verify.kernel.generalise import _Naming as Naming
 from cachet_verify.kernel.generalise import generalise, is_nonlinear, lift
 from cachet_verify.kernel.obligation import Answer, Failed, Obligation, Proved, Refuted, Undecided
+from tests.kernel.solve import answer
 
 NAMES = ("M", "N", "i", "j")
 
@@ -119,3 +120,16 @@ def test_only_a_proof_of_the_linear_form_is_lifted() -> None:
     assert isinstance(lift(obligation, Failed(linear.digest(), "conflict")), Failed)
     with pytest.raises(ValueError, match="generalised"):
         lift(obligation, Proved(obligation.digest(), answers))
+
+
+def test_a_factor_is_compared_with_the_multiple_it_is_below() -> None:
+    """`l < 4*q` and `j < N` keep `l*N + j` below `4*q*N`, whatever else `l` is below; at `l <= 4*q` they do not."""
+
+    def asked(last: Formula) -> Obligation:
+        bounds = (le(Const(0), Var("l")), lt(Var("l"), Var("far")), last, le(Const(0), Var("j")), lt(Var("j"), Var("N")))
+        row = add(Product(Var("l"), Var("N")), Var("j"))
+        return generalise(Obligation("", bounds, lt(row, Product(Const(4), Product(Var("q"), Var("N"))))))
+
+    multiple = Product(Const(4), Var("q"))
+    assert answer(asked(lt(Var("l"), multiple))) == "unsat"
+    assert answer(asked(le(Var("l"), multiple))) == "sat"
