@@ -11,6 +11,7 @@ from cachet_verify.core.ir import Op, Value, Word
 from cachet_verify.core.ir import values as parts
 from cachet_verify.core.outer import PRIMITIVES
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.item import Entry
 from cachet_verify.elaborate.lane import check_arity, outer_product, sliced
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
@@ -120,17 +121,23 @@ def interface_member(values: Values, generic: GenericEntity, name: str, expr: as
     raise values.context.stop("elaborate.generic.member", message, expr.span, f"it has {known}" if known else "")
 
 
+def _found(values: Values, function: ast.Name, expr: ast.Apply, place: Place) -> Entry:
+    """The declaration that a call names. Raises StopError where there is none."""
+    if function.name in operation.PRODUCTS:
+        raise _product(values, function.name, expr)
+    entry = values.context.unit.find(function.name)
+    if entry is None:
+        raise values.context.unknown(function.name, function.span, place.scope)
+    return entry
+
+
 def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
     context = values.context
     if place.scope.find(function.name) is not None:
         if is_index_expression(expr, place.scope, context):
             elaborate_index(expr, place.scope, context)
         raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
-    if function.name in operation.PRODUCTS:
-        raise _product(values, function.name, expr)
-    entry = context.unit.find(function.name)
-    if entry is None:
-        raise context.unknown(function.name, function.span, place.scope)
+    entry = _found(values, function, expr, place)
     fn = entry.declaration
     if isinstance(fn, ast.Fn) and fn.is_instr:
         from cachet_verify.elaborate.instruction import apply_instruction, read_instruction
