@@ -7,12 +7,11 @@ its templates. Must not let a template change what a use means.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import isqrt
+from collections.abc import Mapping
+from dataclasses import replace
 
 from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, le, mul
-from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Instruction, Lanes, Load, Op, Param, Program, Range, Require, Stmt, Store, Value
+from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Lanes, Load, Op, Param, Program, Range, Require, Stmt, Store, Value
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.application import inline_function
@@ -21,6 +20,7 @@ from cachet_verify.elaborate.header import Header, elaborate_header
 from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.place import LaneUse, Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
+from cachet_verify.elaborate.reference import Chains, Reference, block_shape
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.term import elaborate_condition, elaborate_index
 from cachet_verify.elaborate.value import Values
@@ -29,38 +29,6 @@ from cachet_verify.syntax import ast
 RESULT = "result"
 ACTIVE = "active"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9']*)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """`mma_block left right total`: each output is a chain of `depth` fmas, in ascending order, from its total.
-
-    `left` has `rows` times `depth` words, `right` `depth` times `columns`, `total` `rows` times `columns`, row by row.
-    """
-
-    left: str
-    right: str
-    total: str
-    rows: int
-    columns: int
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """An instruction, read: its operands that are words or vectors, its numbers, its result, and its body where that is `mma_block`."""
-
-    fn: ast.Fn
-    path: str
-    operands: Mapping[str, ValueType]
-    numbers: tuple[str, ...]
-    result: ValueType
-    chains: Chains | None
-
-    @property
-    def mark(self) -> Instruction:
-        """The instruction as programs carry it."""
-        return Instruction(self.fn.name, tuple((template.target, template.text) for template in self.fn.templates))
 
 
 def read_instruction(values: Values, fn: ast.Fn, path: str) -> Reference:
@@ -125,16 +93,6 @@ def _chains(context: Context, fn: ast.Fn, operands: Mapping[str, ValueType], res
         message = f"no blocks of {widths} words multiply: they have rows times depth, depth times columns, and rows times columns words"
         raise context.stop("elaborate.instruction.block", message, call.span, "8 x 8 blocks are `Vec f32 64` each")
     return Chains(names[0], names[1], names[2], *shape)
-
-
-def block_shape(widths: Sequence[int]) -> tuple[int, int, int] | None:
-    """Rows, columns and depth of blocks with so many words (left, right, total); None where there are none."""
-    left, right, total = widths
-    volume = isqrt(left * right * total)
-    if volume == 0 or any(volume % width for width in widths):
-        return None
-    rows, columns, depth = volume // right, volume // left, volume // total
-    return (rows, columns, depth) if (rows * depth, depth * columns, rows * columns) == (left, right, total) else None
 
 
 # --- the instruction's own program -------------------------------------------------------------

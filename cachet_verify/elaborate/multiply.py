@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, div, eq, mod, mul
-from cachet_verify.core.ir import Block, Fold, Inlined, Load, Op, Range, Stmt, Store
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, div, eq, mod, mul
+from cachet_verify.core.ir import Block, Fold, Load, Op, Range, Stmt, Store
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.element import tile_shape
-from cachet_verify.elaborate.instruction import Chains, Reference, block_shape, match_operands, read_instruction, require_at
+from cachet_verify.elaborate.instruction import match_operands, read_instruction, require_at
+from cachet_verify.elaborate.reference import Product, Reference, blocks_of, multiplies_blocks, use_of
 from cachet_verify.elaborate.scope import BufferEntity, DeviceEntity, Scope
 from cachet_verify.syntax import ast
 
@@ -76,7 +77,7 @@ def _of_device(tiles: Tiles, factors: tuple[BufferEntity, BufferEntity], scope: 
     found = [_read(tiles, fn, path) for fn, path in tiles.body.context.unit.matrix_units(device.name, expr.span)]
     fitting = [reference for reference in found if all(kind.elem == factors[0].elem for kind in reference.operands.values())]
     for reference in fitting:
-        if reference.chains is not None and _Blocks(reference, tiles, expr, scope).divide(factors):
+        if multiplies_blocks(reference) and _Blocks(reference, tiles, expr, scope).divide(factors):
             return reference
     if fitting:
         parts = f" and parts of {list(device.parts)}" if device.parts else ""
@@ -89,8 +90,8 @@ def _of_device(tiles: Tiles, factors: tuple[BufferEntity, BufferEntity], scope: 
 
 
 def _shown(reference: Reference) -> str:
-    shape = block_shape([kind.width or 1 for kind in reference.operands.values()]) if len(reference.operands) == 3 else None
-    return "no blocks" if shape is None else f"{shape[0]} x {shape[2]} by {shape[2]} x {shape[1]}"
+    rows, columns, depth = blocks_of(reference)
+    return f"{rows} x {depth} by {depth} x {columns}"
 
 
 def _require(tiles: Tiles, reference: Reference, expr: ast.Apply, scope: Scope) -> None:
@@ -155,21 +156,12 @@ class _Blocks:
     scope: Scope
 
     @property
-    def chains(self) -> Chains:
-        """The chains of the reference body. Raises StopError where it has none, or the total is not the last operand."""
-        chains, operands = self.reference.chains, tuple(self.reference.operands)
-        if chains is None or len(operands) != 3 or chains.total != operands[2] or {chains.left, chains.right} != set(operands[:2]):
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and depth of the blocks. Raises StopError where the instruction multiplies none."""
+        if not multiplies_blocks(self.reference) or 0 in blocks_of(self.reference):
             message = f"`{self.reference.fn.name}` does not multiply tiles: its body is no `mma_block` whose total is the last operand"
             raise self.tiles.body.context.stop("elaborate.instruction.block", message, self.expr.span, "`mma_block a b acc`")
-        return chains
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, columns and depth of the blocks, by the places of the operands."""
-        shape = block_shape([kind.width or 1 for kind in self.reference.operands.values()])
-        if shape is None:
-            raise self.tiles.body.context.stop("elaborate.instruction.block", f"`{self.reference.fn.name}` has no blocks", self.expr.span)
-        return shape
+        return blocks_of(self.reference)
 
     def divide(self, factors: tuple[BufferEntity, BufferEntity]) -> bool:
         """Whether the blocks may divide two factors, and the groups' parts: constant extents do, others are not known yet."""
@@ -189,7 +181,7 @@ class _Blocks:
 
 def _in_blocks(tiles: Tiles, goal: BufferEntity, factors: tuple[BufferEntity, BufferEntity], blocks: _Blocks) -> None:
     """A use of the instruction for each block of the total and each block of the depth, ascending."""
-    chains, (rows, columns, depth) = blocks.chains, blocks.shape
+    rows, columns, depth = blocks.shape
     left, right = factors
     if not blocks.share(factors):
         message = f"a block of `{blocks.reference.fn.name}`, {rows} x {columns}, would lie in the parts of two groups"
@@ -207,22 +199,10 @@ def _in_blocks(tiles: Tiles, goal: BufferEntity, factors: tuple[BufferEntity, Bu
         if counter:
             loops.append((counter, count))
         starts.append(mul(Const(block), Var(counter)) if counter else ZERO)
-    row, column = take("r"), take("s")
-    at = {
-        tuple(blocks.reference.operands)[0]: (left, _block_at((starts[0], starts[2]), depth)),
-        tuple(blocks.reference.operands)[1]: (right, _block_at((starts[2], starts[1]), columns)),
-    }
-
-    def words(step: Index) -> tuple[Load, Load]:
-        (one, first), (other, second) = at[chains.left], at[chains.right]
-        return Load(one.name, first(Var(row), step, chains.depth)), Load(other.name, second(step, Var(column), chains.columns))
-
-    cell = _block_at((starts[0], starts[1]), columns)(Var(row), Var(column), chains.columns)
-    chain = _chain(tiles, goal, cell, Const(chains.depth), words)
-    use = tiles.nested((row, column), (Const(chains.rows), Const(chains.columns)), (chain,))
+    names = (take("r"), take("s"), take("step"), take("total"))
+    use = use_of(blocks.reference, Product(goal.name, left.name, right.name, (starts[0], starts[1], starts[2]), names, tiles.node.span))
     asked = blocks.expr.function.name if isinstance(blocks.expr.function, ast.Name) else ""
-    marked = Inlined(blocks.reference.fn.name, use, tiles.node.span, blocks.reference.mark)
-    tiles.add(tiles.nested([name for name, _ in loops], tuple(count for _, count in loops), (marked,)), asked)
+    tiles.add(tiles.nested([name for name, _ in loops], tuple(count for _, count in loops), (use,)), asked)
 
 
 def _count(blocks: _Blocks, extent: Index, block: int, what: str) -> Index:
@@ -236,15 +216,3 @@ def _count(blocks: _Blocks, extent: Index, block: int, what: str) -> Index:
     text = f"`{name}` takes blocks of {block} {what}: {spell(extent)} % {block} == 0"
     context.require(scope, eq(mod(extent, Const(block)), ZERO), text, blocks.expr.span)
     return div(extent, Const(block))
-
-
-def _block_at(start: tuple[Index, Index], width: int) -> Callable[[Index, Index, int], Cell]:
-    """Where an element of a block lies in its tile, told by its row and column in a block of another width."""
-
-    def at(row: Index, column: Index, of: int) -> Cell:
-        if of == width:
-            return (add(start[0], row), add(start[1], column))
-        flat = add(mul(Const(of), row), column)
-        return (add(start[0], div(flat, Const(width))), add(start[1], mod(flat, Const(width))))
-
-    return at
