@@ -15,8 +15,11 @@ from cachet_verify.elaborate.platform import THREADGROUP, Platform
 def machine_of(platform: Platform) -> Machine:
     """The machine that a platform states. A level without a capacity is one that nothing outgrows."""
     levels = [_level((name,), stated) for name, stated in platform.levels.items() if "capacity" in stated and name not in THREADGROUP]
-    if THREADGROUP[0] in platform.levels:
-        levels.insert(0, _level(THREADGROUP, platform.levels[THREADGROUP[0]]))
+    shared: dict[tuple[tuple[str, int], ...], tuple[str, ...]] = {}
+    for name in (name for name in THREADGROUP if name in platform.levels):
+        stated = tuple(sorted(platform.levels[name].items()))
+        shared[stated] = (*shared.get(stated, ()), name)
+    levels += [_level(names, dict(stated)) for stated, names in shared.items()]
     lanes = _stated(platform, "lanes", "Vec")
     return Machine(platform.name, tuple(levels), lanes, platform.facts.get(("vector_registers", "Vec")), _stated(platform, "accumulators"))
 
@@ -32,10 +35,11 @@ def _level(names: tuple[str, ...], stated: Mapping[str, int]) -> Level:
 
 def level_fact(platform: Platform, name: str) -> str:
     """What a platform states of a level, as its file does."""
-    if name in THREADGROUP:
+    if name in THREADGROUP and set(platform.levels[name]) == {"capacity"}:
         rooms = {device: stated[THREADGROUP[0]] for device, stated in platform.devices.items() if THREADGROUP[0] in stated}
-        device, room = min(rooms.items(), key=lambda item: int(item[1]))
-        return f"{platform.name}.{device} threadgroup = {room}"
+        if rooms:
+            device, room = min(rooms.items(), key=lambda item: int(item[1]))
+            return f"{platform.name}.{device} threadgroup = {room}"
     stated = ", ".join(f"{key} = {value}" for key, value in platform.levels[name].items())
     return f"{platform.name}.{name} = Level {{ {stated} }}"
 

@@ -102,8 +102,8 @@ def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> P
     return Platform(name, {**_threadgroup(devices), **levels}, devices, facts, path)
 
 
-THREADGROUP = ("threadgroup", "shared")
-"""What programs call the memory that the threads of one group share; both are one."""
+THREADGROUP = ("threadgroup", "shared", "Shared")
+"""What programs call the memory that the threads of one group share; all of them are one."""
 
 
 def _threadgroup(devices: Mapping[str, Mapping[str, int | str]]) -> dict[str, Mapping[str, int]]:

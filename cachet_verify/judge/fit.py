@@ -177,7 +177,8 @@ def _note(row: Row, program: Program, found: Fitting, platform: Platform) -> Ite
     level = found.machine.level(row.place)
     if level is not None:
         shared = f", shared by {level.sharers}: {level.share} for each" if level.sharers > 1 else ""
-        yield f"{row.place} of {platform.name} has {level.capacity} bytes in lines of {level.line}{shared}"
+        lines = f" in lines of {level.line}" if level.line > 1 else ""
+        yield f"{row.place} of {platform.name} has {level.capacity} bytes{lines}{shared}"
     for part in row.parts:
         yield f"{part.buffer} takes {spell(part.takes)}, for {spell(part.bytes)} bytes"
     if isinstance(row.total, Const) and row.total.value > row.limit:
@@ -202,4 +203,5 @@ def _smaller(row: Row, program: Program, found: Fitting) -> Iterator[str]:
 
 def _place(row: Row, span: Span | None) -> Span | None:
     """Where a row is written, where that is in the file of the item."""
-    return span if row.span is None or span is None or row.span.path != span.path else row.span
+    own = None if row.at is None else row.at.span
+    return span if own is None or span is None or own.path != span.path else own

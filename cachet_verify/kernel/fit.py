@@ -59,7 +59,6 @@ from cachet_verify.core.spell import spell
 from cachet_verify.kernel.ask import Asked
 from cachet_verify.kernel.claim import Fits, Goal, RuleError, issue
 from cachet_verify.kernel.scope import bound_names
-from cachet_verify.source import Span
 
 RULE = "fits"
 
@@ -79,7 +78,7 @@ class Part:
 class Row:
     """What lives together in one place at one point, and how much there is.
 
-    `place` is the level as the program names it, or the registers; `premises` hold wherever the point is reached.
+    `place` is the level, by the first of its names, or the registers; `premises` hold wherever the point is reached.
     """
 
     unit: Unit
@@ -87,7 +86,7 @@ class Row:
     parts: tuple[Part, ...]
     limit: int
     premises: tuple[Formula, ...]
-    span: Span | None = field(default=None, compare=False)
+    at: Param | Declare | Lease | None = field(default=None, compare=False)
 
     @property
     def total(self) -> Index:
@@ -181,15 +180,15 @@ def lines_of(span: Index, line: int) -> Index:
     return span if line == 1 else add(ceil_div(span, Const(line)), ONE)
 
 
-def level_rows(level: Level, place: str, live: Sequence[_Buffer], premises: tuple[Formula, ...], span: Span | None) -> Iterator[Row]:
+def level_rows(level: Level, place: str, live: Sequence[_Buffer], premises: tuple[Formula, ...], at: Param | Declare | Lease) -> Iterator[Row]:
     """What a level asks of the buffers that live there together: whole lines in its share, and room in each of its sets."""
     lines = [lines_of(item.bytes, level.line) for item in live]
     parts = tuple(Part(item.name, item.bytes, mul(Const(level.line), count)) for item, count in zip(live, lines, strict=True))
-    yield Row("bytes", place, parts, level.share, premises, span)
+    yield Row("bytes", place, parts, level.share, premises, at)
     if level.ways is not None:
         taken = [mul(Const(level.sharers), ceil_div(count, Const(level.sets))) for count in lines]
         parts = tuple(Part(item.name, item.bytes, ways) for item, ways in zip(live, taken, strict=True))
-        yield Row("ways", place, parts, level.ways, premises, span)
+        yield Row("ways", place, parts, level.ways, premises, at)
 
 
 # --- the walk ----------------------------------------------------------------------------------
@@ -236,7 +235,7 @@ class _Walk:
         """The whole program; a parameter that lives on a level does so throughout."""
         point = _Point()
         for param in program.params:
-            point = self.memory(param, param.level, point, param.span)
+            point = self.memory(param, param.level, point)
         self.block(program.body, point)
 
     def block(self, block: Block, point: _Point) -> None:
@@ -250,7 +249,7 @@ class _Walk:
             return self.declare(stmt, point)
         if isinstance(stmt, Lease):
             root = point.roots[stmt.root]
-            return self.keep(stmt.level, root, point.named(stmt.alias, root), stmt.span)
+            return self.keep(stmt.level, root, point.named(stmt.alias, root), stmt)
         if isinstance(stmt, View):
             return point.named(stmt.alias, point.roots[stmt.root])
         if isinstance(stmt, For):
@@ -276,7 +275,7 @@ class _Walk:
                 inner = inner.named(window.alias, inner.roots[window.buffer])
         self.block(stmt.body, inner)
 
-    def memory(self, made: Param | Declare, level: str | None, point: _Point, span: Span | None) -> _Point:
+    def memory(self, made: Param | Declare, level: str | None, point: _Point) -> _Point:
         """Memory of a shape, and the level that it lives on if it does."""
         shape = [substitute(extent, point.blocks) for extent in made.shape]
         layout = made.layout
@@ -286,9 +285,9 @@ class _Walk:
         cells = mul(cells_of(shape, layout, self.footprints), Const(width or 1))
         buffer = _Buffer(made.name, bytes_of(made.elem, cells))
         point = point.named(made.name, buffer)
-        return point if level is None else self.keep(level, buffer, point, span)
+        return point if level is None else self.keep(level, buffer, point, made)
 
-    def keep(self, level: str, buffer: _Buffer, point: _Point, span: Span | None) -> _Point:
+    def keep(self, level: str, buffer: _Buffer, point: _Point, at: Param | Declare | Lease) -> _Point:
         """One more buffer on a level; a level without a bound is no place to run out of."""
         room = self.machine.level(level)
         if room is None:
@@ -296,24 +295,24 @@ class _Walk:
         point = replace(point, live=tuple(dict.fromkeys((*point.live, (room.names[0], buffer)))))
         live = [item for name, item in point.live if name in room.names]
         premises = (*point.premises, *_sizes_of_elements(live))
-        self.found += level_rows(room, level, live, premises, span)
+        self.found += level_rows(room, room.names[0], live, premises, at)
         return point
 
     def declare(self, stmt: Declare, point: _Point) -> _Point:
         """A local; one that is a `var` array of vectors is a tile, which stays in registers."""
-        point = self.memory(stmt, stmt.level, point, stmt.span)
+        point = self.memory(stmt, stmt.level, point)
         if not (stmt.mutable and stmt.width is not None and stmt.shape) or point.on_device:
             return point
         point = replace(point, tiles=(*point.tiles, stmt))
-        self.found += self.tile_rows(point, self.accumulators.get(stmt.name), stmt.span)
+        self.found += self.tile_rows(point, self.accumulators.get(stmt.name), stmt)
         return point
 
-    def tile_rows(self, point: _Point, instruction: str | None, span: Span | None) -> Iterator[Row]:
+    def tile_rows(self, point: _Point, instruction: str | None, at: Param | Declare | Lease) -> Iterator[Row]:
         """What the tiles that live together take: of an instruction's accumulator, or of the vector registers."""
         tiles = [tile for tile in point.tiles if self.accumulators.get(tile.name) == instruction]
         if instruction is not None:
             parts = tuple(Part(tile.name, point.roots[tile.name].bytes, point.roots[tile.name].bytes) for tile in tiles)
-            yield Row("accumulator", f"the accumulator of {instruction}", parts, dict(self.machine.accumulators)[instruction], point.premises, span)
+            yield Row("accumulator", f"the accumulator of {instruction}", parts, dict(self.machine.accumulators)[instruction], point.premises, at)
             return
         lanes = dict(self.machine.lanes)
         if self.machine.registers is None:
@@ -323,7 +322,7 @@ class _Walk:
             raise RuleError(RULE, f"{self.machine.name} does not state how many {unknown} a vector register holds")
         taken = [mul(Const(-(-(tile.width or 1) // lanes[tile.elem])), self.vectors(tile, point)) for tile in tiles]
         parts = tuple(Part(tile.name, point.roots[tile.name].bytes, count) for tile, count in zip(tiles, taken, strict=True))
-        yield Row("registers", "the vector registers", parts, self.machine.registers, point.premises, span)
+        yield Row("registers", "the vector registers", parts, self.machine.registers, point.premises, at)
 
     def vectors(self, tile: Declare, point: _Point) -> Index:
         """How many vectors a tile holds."""
