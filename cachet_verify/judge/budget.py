@@ -72,6 +72,11 @@ def _bounds(found: tuple[Pulled, ...]) -> dict[str, tuple[Index, ...]]:
     return {item.pull.alias: item.bounds for item in found}
 
 
+def ways(budget: Budget) -> dict[Way, Index]:
+    """For each way that something goes, how often at most."""
+    return demands([item.pull for item in budget.pulled], _bounds(budget.pulled))
+
+
 # --- the refusal -------------------------------------------------------------------------------
 
 
@@ -87,8 +92,7 @@ class Excess:
 
 def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> Excess | None:
     """The way that an obligation is about, where sizes are found at which it fails: small ones, else the solvers' own."""
-    found = demands([item.pull for item in budget.pulled], _bounds(budget.pulled))
-    for way, demand in found.items():
+    for way, demand in ways(budget).items():
         limit = allowed(budget.rows, way)
         goal = le(demand, limit)
         if obligation.goal != goal:
@@ -153,9 +157,9 @@ def exceeded(plan: Plan, budget: Budget, found: Excess) -> Refusal:
     buffer, source, target, is_back = found.way
     buffers: dict[str, int] = {}
     moved = [_moved(item, budget, buffers) for item in budget.pulled if item.pull.source == source and (item.pull.is_back or not is_back)]
-    ways = {(item.pull.root, item.pull.source, item.pull.target) for item in budget.pulled}
+    used = {way[:3] for way in ways(budget)}
     rows = [row for row in budget.rows if row.source == source and (row.is_back or not is_back)]
-    fitting = [_product(row.text, buffers, row.buffer, row.target, budget) for row in rows if (row.buffer, source, row.target) in ways]
+    fitting = [_product(row.text, buffers, row.buffer, row.target, budget) for row in rows if (row.buffer, source, row.target) in used]
     heading = f"could not prove declared traffic row at {source}:" if not is_back else f"could not prove declared traffic row back at {source}:"
     shown = [f"{'  ' if place == 0 else '+ '}{text}" for place, text in enumerate(moved)]
     lines = [heading, *(f"  {text}" for text in shown), f"  <= {' + '.join(fitting) or '0'}"]

@@ -61,11 +61,13 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
     if faults:
         reason = f"the solvers disagree about: {faults[0].obligation.subject}"
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", reason, plan.span))
+    if plan.backing is not None and unproved and not any(isinstance(item.verdict, Refuted) for item in unproved):
+        return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, {}, asking, (plan.backing,)))
     values = [item for item in unproved if item.asked.route != "cost"]
     if values or any(item.route != "cost" for item in plan.missing):
         return _not_proved(plan, values, shown)
     if unproved or plan.missing:
-        return _too_costly(plan, unproved, shown)
+        return _too_costly(plan, unproved, shown, asking)
     if not plan.asked and not plan.parts and not plan.admitted:
         return _item(plan, record.Verdict.UNDECIDED, shown, None, "nothing was asked")
     vacuous = _vacuous(plan, asking)
@@ -150,10 +152,10 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     return _item(plan, record.Verdict.REFUSED, shown, refused)
 
 
-def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...]) -> record.ItemReport:
+def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...], asking: Asking) -> record.ItemReport:
     """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
     for item in unproved:
-        over = _over_budget(plan, item)
+        over = _over_budget(plan, item, asking)
         if over is not None:
             return _item(plan, record.Verdict.REFUSED, shown, over)
         if item.asked.code != CODE and isinstance(item.verdict, Refuted) and item.obligation.can_refute:
@@ -162,12 +164,19 @@ def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
 
 
-def _over_budget(plan: Plan, item: _Open) -> record.Refusal | None:
+def _over_budget(plan: Plan, item: _Open, asking: Asking) -> record.Refusal | None:
     """The refusal by a budget, where numbers are found at which it is not met."""
     if plan.budget is None or item.asked.code != CODE:
         return None
     over = excess(plan.budget, item.obligation, item.verdict)
-    return None if over is None else exceeded(plan, plan.budget, over)
+    if over is None:
+        return None
+    made = exceeded(plan, plan.budget, over)
+    if asking.proves is None:
+        return made
+    from cachet_verify.judge.change import budget_hints
+
+    return replace(made, hints=(*made.hints, *budget_hints(plan, plan.budget, over, asking.proves, asking.opened)))
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:
@@ -329,7 +338,8 @@ def _claim(
     routes = tuple(route for route in ("a", "b") if route in taken)
     solvers = None
     for _, obligation in plan.obligations():
-        said = {f"{answer.solver} {answer.version}" for answer in verdicts[obligation.digest()].answers if answer.answer == "unsat"}
+        verdict = verdicts.get(obligation.digest())
+        said = {f"{answer.solver} {answer.version}" for answer in verdict.answers if answer.answer == "unsat"} if verdict is not None else set()
         solvers = said if solvers is None else solvers & said
     by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
     program = plan.program if plan.program is not None else plan.meaning

@@ -29,13 +29,13 @@ from cachet_verify.judge.item import (
     not_supported,
     plan_admission,
     plan_assertion,
-    plan_law,
     plan_layout,
     plan_other,
     plan_program,
     plan_relation,
     reached,
 )
+from cachet_verify.judge.law import plan_law
 from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
 from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, inapplicable, plan_schedule
 from cachet_verify.judge.synth import chosen_by, plan_synth
@@ -77,7 +77,7 @@ class FilePlan:
 
 def scope_of(module: Module, item: ScheduleItem) -> Scope:
     """What the steps of a schedule can name."""
-    return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name, device=item.device)
+    return Scope(module.step_fns, module.schedule_fns, dict(module.constants), item.buffers, item.name, device=item.device, units=item.units)
 
 
 class AppliedSchedules(Mapping[str, Applied]):
@@ -115,7 +115,11 @@ def open_file(path: Path, platform: Platform | None = None) -> Opened:
 
     `platform` is tried in place of the one that the file names.
     """
-    loaded = load_file(path)
+    return open_loaded(load_file(path), platform)
+
+
+def open_loaded(loaded: LoadedFile, platform: Platform | None = None) -> Opened:
+    """Elaborate a loaded file, as `open_file`. Raises CachetError."""
     module = elaborate(loaded, platform=platform)
     applied = AppliedSchedules(module)
     if any(item.waits_for for item in module.programs.values()):

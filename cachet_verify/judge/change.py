@@ -1,0 +1,180 @@
+"""What would pass instead of a cost that is refused: the smallest single changes, each proved by the same rules.
+
+Takes a plan that costs too much, what its budget exceeds, and a way to prove further plans; gives lines
+that say what to type. Must not say anything that was not proved; nothing is said where no change passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, evaluate, holds, le, lt, mul
+from cachet_verify.core.ir import Program, Require, Traffic
+from cachet_verify.core.spell import spell, spell_requirement
+from cachet_verify.judge.budget import CODE, Excess, budget_of, ways
+from cachet_verify.judge.file import Opened, plans_of
+from cachet_verify.judge.item import reached
+from cachet_verify.judge.plan import Asked, Budget, Plan
+from cachet_verify.judge.variant import Variant, resizes, swaps
+from cachet_verify.kernel.budget import allowed, premises_of
+
+Proves = Callable[[Plan], bool]
+_MOST_VARIANTS = 24
+_MOST_ROUNDS = 8
+
+
+def budget_hints(plan: Plan, budget: Budget, over: Excess, proves: Proves, opened: Opened | None) -> tuple[str, ...]:
+    """What would meet a budget: a requirement, a row, or else a change of a schedule that is called."""
+    found = [*islice(_requirements(budget, over, proves), 1), *islice(_rows(budget, over, proves), 1)]
+    if opened is not None:
+        found += first_passing(plan, proves, opened, lambda changed: _is_met(plan, budget, changed, proves))
+    return tuple(found)
+
+
+def first_passing(
+    plan: Plan, proves: Proves, opened: Opened, may_pass: Callable[[Opened], bool] = lambda _: True, blocks_only: bool = False
+) -> list[str]:
+    """The first swap, or else the first change of a block, with which a plan of the file passes; at most one line.
+
+    Everything the changed item asks is proved again, and all of what it rests on in the file. `may_pass` is asked of
+    each changed file before that, and spares it where it says no.
+    """
+    schedules = _schedules(plan, opened)
+    orders: Iterable[Variant] = () if blocks_only else swaps(opened, schedules)
+    for variant in islice(chain(orders, resizes(opened, schedules)), _MOST_VARIANTS):
+        if may_pass(variant.opened) and _passes(plan, variant.opened, proves):
+            return [f"it would pass so: {variant.says}"]
+    return []
+
+
+def _schedules(plan: Plan, opened: Opened) -> tuple[str, ...]:
+    """The schedules of the file that an item rests on, itself included."""
+    rests = {name: item.rests_on for name, item in opened.module.programs.items()}
+    rests |= {name: item.rests_on for name, item in opened.module.schedules.items()}
+    return tuple(name for name in reached((plan.name,), rests) if name in opened.module.schedules)
+
+
+def _is_met(plan: Plan, budget: Budget, opened: Opened, proves: Proves) -> bool:
+    """Whether the rows of an item are met in a changed file."""
+    program = opened.program(plan.name)
+    return program is not None and program.movement is not None and _meets(program, program.movement, budget, proves)
+
+
+def _passes(plan: Plan, opened: Opened, proves: Proves) -> bool:
+    """Whether an item of a changed file is proved, with what it rests on in that file."""
+    found = {made.name: made for made in plans_of(opened, "both", (plan.name,))}
+    return plan.name in found and all(proves(made) for made in found.values())
+
+
+# --- requirements ------------------------------------------------------------------------------
+
+
+def _requirements(budget: Budget, over: Excess, proves: Proves) -> Iterator[str]:
+    """A requirement that sizes are above 0, for those that are 0 where the budget fails."""
+    empty = [size for size, value in over.sizes.items() if value == 0]
+    for sizes in (*((size,) for size in empty), *((tuple(empty),) if len(empty) > 1 else ())):
+        needs = tuple(Require(lt(ZERO, Var(size)), "written") for size in sizes)
+        program = replace(budget.program, requires=(*budget.program.requires, *needs))
+        if _meets(program, budget.rows, budget, proves):
+            text = ", ".join(spell_requirement(need.condition) for need in needs)
+            yield f"the budget is met where nothing is empty: `requires {text}` is enough"
+
+
+def _meets(program: Program, rows: tuple[Traffic, ...], budget: Budget, proves: Proves) -> bool:
+    found = budget_of(program, rows, budget.home, budget.lines)
+    if isinstance(found, str):
+        return False
+    return proves(Plan("budget", "fn", None, asked=(Asked(found[1], "", CODE, "cost"),)))
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A row, or None for one that is missing, with what its number is multiplied by."""
+
+    at: int | None
+    row: Traffic
+    rest: Index
+
+
+def _rows(budget: Budget, over: Excess, proves: Proves) -> Iterator[str]:
+    """The row of the way that is exceeded with the least number that is enough; a row for it where there is none."""
+    buffer, source, target, is_back = over.way
+    for at, row in enumerate(budget.rows):
+        if (row.buffer, row.source, row.target) == (buffer, source, target) and (row.is_back or not is_back):
+            yield from _least(budget, over, _Place(at, row, _without_number(row)), proves)
+    if not any((row.buffer, row.source, row.target) == (buffer, source, target) for row in budget.rows):
+        needs_back = any(way[:3] == over.way[:3] and way[3] for way in ways(budget))
+        row = Traffic(buffer, (), source, target, needs_back)
+        yield from _least(budget, over, _Place(None, row, ONE), proves)
+
+
+def _without_number(row: Traffic) -> Index:
+    total: Index = ONE
+    for factor in row.factors:
+        total = total if isinstance(factor, Const) else mul(total, factor)
+    return total
+
+
+def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Iterator[str]:
+    """The least number of one row with which the whole budget is met, found from sizes at which less is too little."""
+    number, points = 1, [over.sizes]
+    for _ in range(_MOST_ROUNDS):
+        needed = [_needed(budget, over, place, sizes) for sizes in points]
+        if any(least is None for least in needed):
+            return
+        number = max((number, *(least for least in needed if least is not None)))
+        rows = _with(budget.rows, place, number)
+        if _meets(budget.program, rows, budget, proves):
+            yield f"the least that one row has to allow: `{_row_text(place, number)}`"
+            return
+        more = _failing(budget, over, rows)
+        if more is None or more in points:
+            return
+        points.append(more)
+
+
+def _needed(budget: Budget, over: Excess, place: _Place, sizes: Mapping[str, int]) -> int | None:
+    """The least number of a row that is enough at some sizes; None where no number is."""
+    demand = ways(budget)[over.way]
+    others = tuple(row for at, row in enumerate(budget.rows) if at != place.at)
+    short = evaluate(demand, sizes) - evaluate(allowed(others, over.way), sizes)
+    rest = evaluate(place.rest, sizes)
+    if short <= 0:
+        return 0
+    return -(-short // rest) if rest > 0 else None
+
+
+def _with(rows: tuple[Traffic, ...], place: _Place, number: int) -> tuple[Traffic, ...]:
+    made = replace(place.row, factors=(Const(number), place.rest))
+    return (*rows, made) if place.at is None else (*rows[: place.at], made, *rows[place.at + 1 :])
+
+
+def _failing(budget: Budget, over: Excess, rows: tuple[Traffic, ...]) -> dict[str, int] | None:
+    """Larger sizes at which rows are too little for a way."""
+    goal = le(ways(budget)[over.way], allowed(rows, over.way))
+    premises = premises_of(budget.program)
+    for value in (4096, 1000, 256, 65, 33, 17, 7):
+        for size in (None, *budget.program.sizes):
+            sizes = {name: value if size in (None, name) else over.sizes.get(name, 1) for name in budget.program.sizes}
+            try:
+                if all(holds(premise, sizes) for premise in premises) and not holds(goal, sizes):
+                    return sizes
+            except ZeroDivisionError:
+                continue
+    return None
+
+
+def _row_text(place: _Place, number: int) -> str:
+    row = place.row
+    rest = "" if place.rest == ONE else f"{spell(place.rest, 2)} * "
+    back = " and back" if row.is_back else ""
+    count = "" if number == 1 and rest else f"{number} * "
+    return f"traffic {count}{rest}lines (span_bytes {row.buffer}.span) from {row.source} to {row.target}{back}"
+
+
+__all__ = ["Proves", "budget_hints", "first_passing"]
