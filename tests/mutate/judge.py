@@ -6,11 +6,11 @@ one prover for all questions and every answer kept. Must not conclude anything i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from cachet_verify.core.index import Formula
 from cachet_verify.core.ir import Program
@@ -20,9 +20,10 @@ from cachet_verify.judge.file import open_file, plans_of
 from cachet_verify.judge.plan import Asked, Plan
 from cachet_verify.judge.relation import compared, formed
 from cachet_verify.kernel.claim import Goal, Same
-from cachet_verify.kernel.generalise import generalise, is_nonlinear, lift
-from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
+from cachet_verify.kernel.obligation import Obligation, Proved
+from cachet_verify.report.option import SilentProgress
 from cachet_verify.report.record import ItemReport
+from cachet_verify.session import _Verdicts
 from cachet_verify.solver.prover import Prover, ProverOptions
 
 _CHUNK = 8
@@ -42,12 +43,25 @@ class Outcome:
     plan: Plan | None = None
 
 
+@dataclass(frozen=True)
+class _Chunk:
+    """A few obligations, as the session takes them from a plan."""
+
+    items: tuple[Obligation, ...]
+    name: str = ""
+
+    def obligations(self) -> Iterator[tuple[None, Obligation]]:
+        """Each of them."""
+        return ((None, item) for item in self.items)
+
+
 class Judge:
     """A prover that remembers. Use as a context manager."""
 
     def __init__(self, jobs: int = 2) -> None:
         self.prover = Prover(ProverOptions(jobs=jobs))
-        self.known: dict[str, Verdict] = {}
+        self.verdicts = _Verdicts(self.prover, SilentProgress())
+        self.known = self.verdicts.known
         self.possible: dict[tuple[Formula, ...], bool | None] = {}
 
     def __enter__(self) -> Judge:
@@ -126,15 +140,8 @@ class Judge:
         return True
 
     def _ask(self, chunk: Sequence[Obligation]) -> None:
-        """As the session does: what is nonlinear first in its linear form, then as it stands."""
-        again = []
-        for item, verdict in zip(chunk, self.prover.prove([generalise(item) for item in chunk]), strict=True):
-            if isinstance(verdict, Proved) or not is_nonlinear(item):
-                self.known[item.digest()] = lift(item, verdict)
-            else:
-                again.append(item)
-        for item, verdict in zip(again, self.prover.prove(again) if again else (), strict=True):
-            self.known[item.digest()] = verdict
+        """As the session does, in its own words: linear forms first, and what stays undecided in others."""
+        self.verdicts.ask(cast("tuple[Plan]", (_Chunk(tuple(chunk)),)))
 
     def _concluded(self, plan: Plan) -> ItemReport:
         return conclude(plan, self.known, Asking(self.satisfiable))
