@@ -18,7 +18,6 @@ from cachet_verify.core.index import ZERO, Formula, Index, Substitution, Var, co
 from cachet_verify.core.ir import Block, For, Lease, Load, Param, Program, Range, Require, Stmt, Store
 from cachet_verify.kernel.claim import Claim, Goal, Invariant, RuleError, Same, WellFormed, issue
 from cachet_verify.kernel.scope import bound_names
-from cachet_verify.source import Span
 
 RULE = "invariant"
 
@@ -202,7 +201,7 @@ class _Twin:
 
 def at_sizes(part: _Part, by: Substitution) -> _Part:
     """A piece of a program with sizes replaced in every term and formula. Names of binders are no terms."""
-    if not by or part is None or isinstance(part, (str, int, Span)):
+    if not by or part is None or isinstance(part, (str, int)):
         return part
     made: object = part
     if isinstance(part, Index):
@@ -212,5 +211,5 @@ def at_sizes(part: _Part, by: Substitution) -> _Part:
     elif isinstance(part, tuple):
         made = tuple(at_sizes(item, by) for item in part)
     elif is_dataclass(part) and not isinstance(part, type):
-        made = replace(part, **{item.name: at_sizes(getattr(part, item.name), by) for item in fields(part)})
+        made = replace(part, **{item.name: at_sizes(getattr(part, item.name), by) for item in fields(part) if item.compare})
     return made  # type: ignore[return-value]

@@ -16,7 +16,7 @@ from tests.reject.test_command_code import COMMANDS
 
 STAGES = (
     *("file", "syntax", "elaborate", "rewrite"),
-    *("relation", "program", "call", "layout", "proof", "premises", "run", "listing"),
+    *("relation", "program", "call", "layout", "proof", "invariant", "premises", "run", "listing"),
 )
 ELSEWHERE = {
     "file.unreadable": "needs a path that is no regular file, such as a device: tests/crash/test_malformed.py",
