@@ -16,7 +16,7 @@ from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.contraction import elaborate_contraction
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.header import Header, elaborate_header
-from cachet_verify.elaborate.instruction import elaborate_instruction
+from cachet_verify.elaborate.instruction import elaborate_instruction, read_units
 from cachet_verify.elaborate.invariant import invariant_rows
 from cachet_verify.elaborate.item import Argument, Entry, Implementation, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
@@ -153,6 +153,7 @@ def _schedule(unit: Unit, decl: ast.Schedule, item: ScheduleItem, context: Conte
         families=tuple(header_family(unit, decl.name, family) for family in decl.contract.families),
         rests_on=(unit.known_as(target.name),),
         device=device,
+        units=() if decl.device is None else read_units(context, decl.device, decl.span),
     )
 
 

@@ -24,6 +24,7 @@ from cachet_verify.elaborate.reference import Chains, Reference, block_shape
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.term import elaborate_condition, elaborate_index
 from cachet_verify.elaborate.value import Values
+from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
 RESULT = "result"
@@ -93,6 +94,12 @@ def _chains(context: Context, fn: ast.Fn, operands: Mapping[str, ValueType], res
         message = f"no blocks of {widths} words multiply: they have rows times depth, depth times columns, and rows times columns words"
         raise context.stop("elaborate.instruction.block", message, call.span, "8 x 8 blocks are `Vec f32 64` each")
     return Chains(names[0], names[1], names[2], *shape)
+
+
+def read_units(context: Context, device: str, span: Span | None) -> tuple[Reference, ...]:
+    """The instructions that a device multiplies tiles with, in the order it states them. Raises StopError, UnsupportedError."""
+    found = context.unit.matrix_units(device, span)
+    return tuple(read_instruction(Values(context.within(context.unit_of(path), f"instr {fn.name}")), fn, path) for fn, path in found)
 
 
 # --- the instruction's own program -------------------------------------------------------------

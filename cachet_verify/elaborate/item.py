@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Layout, Param, Program
+from cachet_verify.core.ir import Layout, Param, Program, Require, Value, Word
 from cachet_verify.elaborate.problem import Unsupported
+from cachet_verify.elaborate.reference import Reference
 from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.optimum.problem import Outcome, Problem
 from cachet_verify.source import Span
@@ -122,6 +123,7 @@ class ScheduleItem:
     lines: tuple[ast.ScheduleLine, ...]
     arguments: tuple[Argument, ...] = ()
     device: Arithmetic | None = None
+    units: tuple[Reference, ...] = ()
     conditions: tuple[SideCondition, ...] = ()
     families: tuple[FamilyItem, ...] = ()
     invariants: tuple[InvariantRow, ...] = ()
@@ -194,7 +196,8 @@ class RelateItem:
     """`proof p = relate F to G`: the program and its meaning, parameters matched.
 
     Parameters of `meaning` are renamed to those of `program` they correspond to. Each side is
-    None when it is a schedule (`schedules` names it) or has no meaning yet.
+    None when it is a schedule (`schedules` names it) or has no meaning yet. `held` is what the shapes
+    of the program hold the sizes of the meaning to.
     """
 
     name: str
@@ -206,6 +209,7 @@ class RelateItem:
     schedules: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    held: tuple[Require, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
 
@@ -262,14 +266,37 @@ class AdmitItem:
 
 
 @dataclass(frozen=True, slots=True)
+class LawSubject:
+    """A variable of a law: its parts by name and element type, and values beside the real numbers, by name."""
+
+    name: str
+    fields: tuple[tuple[str, str], ...]
+    points: tuple[tuple[str, tuple[Word, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LawSides:
+    """The equation of a law: both sides, part by part, over its variables."""
+
+    subjects: tuple[LawSubject, ...]
+    left: tuple[Value, ...]
+    right: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LawItem:
-    """A law as stated: `of` is the implementation or None; `reason` the one given for trusting it."""
+    """A law as stated: `of` is the implementation or None; `reason` the one given for trusting it.
+
+    `sides` is None where the law states no equation, and has a reason only.
+    """
 
     text: str
     of: str | None
     domain: str
     reason: str | None
     span: Span | None = field(default=None, compare=False)
+    sides: LawSides | None = None
+    unsupported: Unsupported | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from cachet_verify.core.ir import Block, Fold, Load, Op, Range, Stmt, Store
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate import operation
 from cachet_verify.elaborate.element import tile_shape
-from cachet_verify.elaborate.instruction import match_operands, read_instruction, require_at
+from cachet_verify.elaborate.instruction import match_operands, read_instruction, read_units, require_at
 from cachet_verify.elaborate.reference import Product, Reference, blocks_of, multiplies_blocks, use_of
 from cachet_verify.elaborate.scope import BufferEntity, DeviceEntity, Scope
 from cachet_verify.syntax import ast
@@ -74,7 +74,7 @@ def _of_device(tiles: Tiles, factors: tuple[BufferEntity, BufferEntity], scope: 
     device = scope.find(DeviceEntity.KEY)
     if not isinstance(device, DeviceEntity) or not device.name:
         return None
-    found = [_read(tiles, fn, path) for fn, path in tiles.body.context.unit.matrix_units(device.name, expr.span)]
+    found = read_units(tiles.body.context, device.name, expr.span)
     fitting = [reference for reference in found if all(kind.elem == factors[0].elem for kind in reference.operands.values())]
     for reference in fitting:
         if multiplies_blocks(reference) and _Blocks(reference, tiles, expr, scope).divide(factors):

@@ -74,7 +74,7 @@ def plan_declared(module: Module, schedule: ScheduleItem, family: FamilyItem, ro
         return not_supported(plan, (Unsupported("more than one family in a header", schedule.span),))
     if family.choices is None:
         constants: dict[str, int | str] = {**module.constants, **{name: name for name in family.names}}
-        scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name, device=schedule.device)
+        scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
         return _compared_open(module, schedule, family, plan, scope)
     members = list(product(*family.choices))
     if len(members) > _MOST_MEMBERS:
@@ -82,7 +82,7 @@ def plan_declared(module: Module, schedule: ScheduleItem, family: FamilyItem, ro
     made = []
     for values in members:
         chosen: dict[str, int | str] = {**module.constants, **dict(zip(family.names, values, strict=True))}
-        scope = Scope(module.step_fns, module.schedule_fns, chosen, schedule.buffers, schedule.name, device=schedule.device)
+        scope = Scope(module.step_fns, module.schedule_fns, chosen, schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
         made.append(_applied_member(module, schedule, family, scope, dict(zip(family.names, values, strict=True)), routes))
         if made[-1].settled is not None:
             return replace(made[-1], name=schedule.name, kind="schedule")
@@ -107,7 +107,7 @@ def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes
     if schedule is None or schedule.program is None or schedule.unsupported:
         text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
         return not_supported(Plan(item.name, "proof", item.span), (Unsupported(f"{item.of} at {text}", item.span),))
-    scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name, device=schedule.device)
+    scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
     return _applied_member(module, schedule, item, scope, chosen, routes)
 
 
@@ -128,7 +128,7 @@ def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
     if schedule is None or schedule.program is None or schedule.unsupported:
         return not_supported(plan, (Unsupported(f"an open family of {item.of}", item.span),))
     constants: dict[str, int | str] = {**module.constants, **{name: name for name in item.names}}
-    scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name, device=schedule.device)
+    scope = Scope(module.step_fns, module.schedule_fns, constants, schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
     return _compared_open(module, schedule, item, plan, scope)
 
 

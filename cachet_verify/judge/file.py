@@ -18,7 +18,7 @@ from cachet_verify.elaborate.load import LoadedFile, load_file
 from cachet_verify.elaborate.module import Module, elaborate
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import Unsupported
-from cachet_verify.judge.budget import with_budget
+from cachet_verify.judge.budget import borrowed_budgets, with_budget
 from cachet_verify.judge.family import plan_declared, plan_family
 from cachet_verify.judge.fit import with_fit
 from cachet_verify.judge.invariant import plan_invariant, with_invariants
@@ -165,6 +165,7 @@ def _rests(module: Module) -> dict[str, tuple[str, ...]]:
 def _with_borrowed(plan: Plan, module: Module) -> Plan:
     """A plan with the platform facts it assumes, and all that is asked of what it rests on in other files: nobody else asks it."""
     more = borrowed(plan.rests_on, module.imported, module.layouts)
+    more += borrowed_budgets(plan.rests_on, module.imported, module.platform, plan.span)
     asked = tuple(replace(part, span=plan.span) for part in more.asked)
     own = tuple(name for name in plan.rests_on if name not in module.imported)
     found = module.behind.get(plan.name, Behind())

@@ -27,6 +27,7 @@ from cachet_verify.rewrite.pack_lanes import pack_lanes
 from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
+from cachet_verify.rewrite.tiles import tiles
 from cachet_verify.syntax import ast
 
 _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
@@ -37,10 +38,11 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "keep": lambda program, step, scope: keep(program, step),
     "registers": registers,
     "outer_products": outer_products,
+    "tiles": tiles,
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("tiles", "compute", "reduce", "parts", "element"))
+LATER = frozenset(("compute", "reduce", "parts", "element"))
 """Steps of the language that have no meaning here yet."""
 
 

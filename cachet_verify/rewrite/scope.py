@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Const, Index, Var
 from cachet_verify.core.ir import Param
+from cachet_verify.elaborate.reference import Reference
 from cachet_verify.syntax import ast
 
 
@@ -22,7 +23,7 @@ class Scope:
     `step_fns` holds every definition of a name, since one name may be defined at several shapes
     (`zero (i) y`, `zero (i, j) c`); a later one hides an earlier one of the same shape. A constant is
     a number or the name of a size. `buffers` are the scratch parameters of the schedule's header.
-    `device` is what the grids that steps make run on, None for the host.
+    `device` is what the grids that steps make run on, None for the host; `units` are its instructions for tiles.
     `schedule` and `applied` name a step: `swapped'1_sloppy` is `sloppy` after one step of `swapped`.
     """
 
@@ -33,6 +34,7 @@ class Scope:
     schedule: str = "schedule"
     applied: int = 0
     device: Arithmetic | None = None
+    units: tuple[Reference, ...] = ()
 
     def constant(self, name: str) -> Index | None:
         """The term a constant stands for; None when there is no such constant."""
