@@ -150,7 +150,7 @@ class _Lifter:
             return self.block(stmt.body) if tile is None else (tile,)
         if isinstance(stmt, Block):
             return self.block(stmt)
-        if isinstance(stmt, Store) and isinstance(stmt.value, Fold) and stmt.lanes is None:
+        if isinstance(stmt, Store) and isinstance(stmt.value, Fold) and stmt.lanes is None and self.values.known[stmt.buffer].is_memory:
             return self.total(stmt, stmt.value)
         outer = outer_product_of(stmt) if isinstance(stmt, Store) else None
         if isinstance(stmt, Store) and outer is not None:
@@ -158,23 +158,14 @@ class _Lifter:
         return (self.single(stmt),)
 
     def total(self, stmt: Store, fold: Fold) -> ast.Body:
-        """The store of a running total: updates of its cell where it starts from that, else a local and a loop."""
+        """The store of a running total: a local that starts, a loop of steps, and the store."""
         place = self.values.place(stmt.buffer, stmt.index, None, False)
-        is_memory = self.values.known[stmt.buffer].is_memory
-        goes_on = fold.init == Load(stmt.buffer, stmt.index)
         start = self.values.value(fold.init)
         domain = lift_domain(self.values.terms, fold.domain)
         self.values.terms.enter(fold.counter, fold.domain)
         self.values.known[fold.acc] = Known(fold.elem, False)
-        step = self.values.value(fold.step)
-        if goes_on:
-            load: ast.Expr = ast.Load(place) if is_memory else place
-            write: ast.Statement = ast.Store(place, step) if is_memory else ast.Assign(place, step)
-            return (ast.For(fold.counter, domain, (ast.Let(fold.acc, None, load), write)),)
-        total = ast.Name(fold.acc)
-        end: ast.Statement = ast.Store(place, total) if is_memory else ast.Assign(place, total)
-        loop = ast.For(fold.counter, domain, (ast.Assign(total, step),))
-        return (ast.Var(fold.acc, ast.Storage(type_of(fold.elem)), start), loop, end)
+        loop = ast.For(fold.counter, domain, (ast.Assign(ast.Name(fold.acc), self.values.value(fold.step)),))
+        return (ast.Var(fold.acc, ast.Storage(type_of(fold.elem)), start), loop, ast.Store(place, ast.Name(fold.acc)))
 
     def outer(self, stmt: Store, outer: OuterProduct) -> ast.Body:
         """An outer product, after how many of the block's rows and columns are active."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from cachet_verify.core.family import window_view
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Product, Sum, Var, add, mul, sub, substitute, variables
 from cachet_verify.core.ir import Block, Blocks, Declare, Domain, For, Grid, If, Inlined, Lanes, Lease, Range, Slice, Stmt, Store, View, Window
+from cachet_verify.elaborate.collect import collected
 
 Part = Index | Slice
 
@@ -102,7 +103,7 @@ def _part(term: Index, loops: tuple[tuple[str, Domain], ...]) -> Part | None:
         last = _end(last, counter, domain, is_least=False)
         if first is None or last is None:
             return None
-    return term if first == term == last else Slice(_known(first), add(_known(last), ONE))
+    return term if first == term == last else Slice(_known(first), collected(add(_known(last), ONE)))
 
 
 def _known(term: Index | None) -> Index:
@@ -125,7 +126,7 @@ def _end_of_block(term: Index, counter: str, domain: Blocks, is_least: bool) -> 
     both = _linear(term, start), _linear(term, length)
     if both[0] is not None and both[1] is not None and both[0][0] == both[1][0] == ONE and not is_least:
         rest = _linear(both[0][1], length)
-        return None if rest is None else add(domain.high, rest[1])
+        return None if rest is None else add(rest[1], domain.high)
     shorter = _replaced(term, length, ONE, domain.size, is_least)
     return None if shorter is None else _replaced(shorter, start, domain.low, sub(domain.high, ONE), is_least)
 
@@ -137,9 +138,11 @@ def _replaced(term: Index, name: str, low: Index, last: Index, is_least: bool) -
     form = _linear(term, name)
     if form is None:
         return None
-    factor, _ = form
+    factor, rest = form
     falls = isinstance(factor, Const) and factor.value < 0
-    return substitute(term, {name: low if is_least != falls else last})
+    end = low if is_least != falls else last
+    parts = end.terms if isinstance(end, Sum) else (end,)
+    return collected(add(rest, *(mul(factor, part) for part in parts)))
 
 
 def _linear(term: Index, name: str) -> tuple[Index, Index] | None:

@@ -50,6 +50,14 @@ document(
     "Pass another buffer as the output; an algorithm that works in place is a `fn` with one `mut` parameter.",
 )
 document(
+    "law.not-proved",
+    "Values were found at which the two sides of a law differ: over the reals as numbers of 80 digits, over words as the words themselves. "
+    "A reason does not help against them. `no value` stands for what is not a number there: a difference of infinities, 0 times an infinity, "
+    "a quotient by 0.",
+    "could not prove law PlusTimes f32: add associative over words: the two sides are equal",
+    "Correct the law or the functions it is about; a law of floats that rounding breaks holds `over reals`.",
+)
+document(
     "cost.traffic",
     "A function moves more between memory levels than its `movement` rows allow. Nothing is wrong with the words it computes: the budget is not met. "
     "The left side adds up what the leases move from one level, those of called functions included, each as often as the loops around it run; the right "
@@ -153,7 +161,7 @@ document(
 document(
     "run.not-supported",
     "The function uses a construct that has no meaning yet.",
-    "rows uses `barrier`, which is not supported yet",
+    "waiting uses an `if` statement on words, which is not supported yet",
     "Run another function; `check` says of each item whether it is supported.",
 )
 for _kind, _what in (

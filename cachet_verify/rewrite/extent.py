@@ -29,7 +29,8 @@ from cachet_verify.core.index import (
     variables,
 )
 from cachet_verify.core.ir import Blocks, Domain, Program
-from cachet_verify.rewrite.term import collected, linear
+from cachet_verify.elaborate.collect import collected
+from cachet_verify.rewrite.term import linear
 from cachet_verify.rewrite.traverse import bare
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import ZERO, Index, Var, add, sub
 from cachet_verify.core.ir import Block, Domain, Fold, For, Grid, Lanes, Load, Param, Program, Range, Stmt, Store, Value, values
+from cachet_verify.elaborate.collect import collected
 from cachet_verify.kernel.claim import Goal
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.stage import stage_in
@@ -24,7 +25,6 @@ from cachet_verify.rewrite.library import no_loop
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, children, counters, find_loop, stored_value
 from cachet_verify.rewrite.scope import Scope
-from cachet_verify.rewrite.term import collected
 from cachet_verify.rewrite.traverse import Change, taken
 from cachet_verify.syntax import ast
 

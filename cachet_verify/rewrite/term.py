@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from cachet_verify.core.index import (
     ONE,
     ZERO,
-    Const,
     Index,
     Product,
     Sum,
@@ -63,21 +62,6 @@ def _added(forms: list[Linear]) -> Linear:
         for name, factor in form.coefficients.items():
             coefficients[name] = add(coefficients[name], factor) if name in coefficients else factor
     return Linear(coefficients, add(*(form.rest for form in forms)))
-
-
-def collected(term: Index) -> Index:
-    """A term with equal parts of its sum added up: `a + b - a` is `b`."""
-    if not isinstance(term, Sum):
-        return term
-    counts: dict[Index, int] = {}
-    constant = 0
-    for part in term.terms:
-        if isinstance(part, Const):
-            constant += part.value
-            continue
-        factor, body = (part.left.value, part.right) if isinstance(part, Product) and isinstance(part.left, Const) else (1, part)
-        counts[body] = counts.get(body, 0) + factor
-    return add(*(mul(Const(count), body) for body, count in counts.items()), Const(constant))
 
 
 def block_parts(name: str, blocks: Blocks) -> dict[str, Index]:

@@ -39,8 +39,8 @@ fn negative (mut y: [f32; N]) =
   store y[0] = 1.0
 
 fn waiting (mut y: [f32; 4]) =
-  barrier
-  store y[0] = 1.0
+  if load y[0] < 1.0 then
+    store y[0] = 1.0
 
 fn eights (mut y: [f32; N])
 requires N % 8 == 0

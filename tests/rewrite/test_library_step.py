@@ -112,7 +112,7 @@ def test_interchange_that_turns_updates_is_not_proved() -> None:
         ("zero (i) c", "rewrite.no-match", "found for j in 0 .. N"),
         ("strip i 4 (j, r)", "rewrite.name-taken", "the name j is in use"),
         ("zero (i, j) c\nhoist (j, k) b", "rewrite.recipe", "the sum over k goes to c, not to b"),
-        ("split i by 4 as gi ragged\nparallel gi", "rewrite.no-match", "looked for a loop over a plain range"),
+        ("split i by 4 as gi ragged\nstrip gi 4 (p, r)", "rewrite.no-match", "looked for a loop over a plain range"),
     ],
 )
 def test_refusals_say_what_was_looked_for(text: str, code: str, said: str) -> None:
