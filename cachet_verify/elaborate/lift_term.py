@@ -71,10 +71,10 @@ class TermLifter:
     def product(self, term: Product) -> ast.Expr:
         """A product; minus a term, and a quotient rounded up, in their own notation."""
         if term.left == Const(-1):
-            if isinstance(term.right, Div):
+            if isinstance(term.right, Div) and _is_rounded_up(term.right):
                 return call("ceil", ast.Binary("/", self.term(negate(term.right.left)), self.term(term.right.right)))
             return ast.Unary("-", self.term(term.right))
-        if isinstance(term.left, Const) and term.left.value < 0 and isinstance(term.right, Div):
+        if isinstance(term.left, Const) and term.left.value < 0 and isinstance(term.right, Div) and _is_rounded_up(term.right):
             return ast.Binary("*", number(-term.left.value), self.product(Product(Const(-1), term.right)))
         return ast.Binary("*", self.term(term.left), self.term(term.right))
 
@@ -148,7 +148,14 @@ def call(name: str, *args: ast.Expr) -> ast.Apply:
 def _is_negative(term: Index) -> bool:
     if isinstance(term, Const):
         return term.value < 0
-    return isinstance(term, Product) and isinstance(term.left, Const) and term.left.value < 0 and not isinstance(term.right, Div)
+    is_rounded_up = isinstance(term, Product) and isinstance(term.right, Div) and _is_rounded_up(term.right)
+    return isinstance(term, Product) and isinstance(term.left, Const) and term.left.value < 0 and not is_rounded_up
+
+
+def _is_rounded_up(quotient: Div) -> bool:
+    """Whether minus this quotient is one rounded up: its dividend starts with a minus."""
+    first = quotient.left.terms[0] if isinstance(quotient.left, Sum) else quotient.left
+    return _is_negative(first)
 
 
 def _joined(operator: str, parts: list[ast.Expr]) -> ast.Expr:
