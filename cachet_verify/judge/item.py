@@ -201,7 +201,7 @@ def plan_relation(item: RelateItem, program: Program | None, meaning: Program | 
         meaning=meaning,
         program=program,
         of=item.meaning_name,
-        requires=program.requires,
+        requires=(*program.requires, *item.held),
         premises=premises_of(program),
     )
 
