@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import FALSE, Const, Formula, Index, Var, conj, eq, substitute, substitute_formula
-from cachet_verify.core.ir import Param, Program
+from cachet_verify.core.ir import Param, Program, Require
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import bind, instantiate
@@ -139,8 +139,9 @@ def _relate(unit: Unit, decl: ast.Proof, body: ast.RelateProof) -> RelateItem:
     program, meaning = first[1], second[1]
     if program is None or meaning is None:
         return replace(item, program=program, meaning=meaning, schedules=schedules, unsupported=lacking)
+    held = held_sizes(program, meaning, decl, context)
     meaning, conditions = match_parameters(program, meaning, decl, context)
-    return replace(item, program=program, meaning=meaning, conditions=conditions, schedules=schedules)
+    return replace(item, program=program, meaning=meaning, conditions=conditions, schedules=schedules, held=held)
 
 
 def head_of(side: ast.Expr) -> ast.Name:
@@ -179,11 +180,7 @@ def match_parameters(program: Program, meaning: Program, decl: ast.Proof, contex
     must be scratch.
     """
     pairs = _pairs(program, meaning, decl, context)
-    sizes: dict[str, Index] = {}
-    for theirs, ours in pairs:
-        for wanted, actual in zip(theirs.shape, ours.shape, strict=True):
-            if isinstance(wanted, Var):
-                sizes.setdefault(wanted.name, actual)
+    sizes = _sizes(pairs)
     fresh = FreshNames([*program.sizes, *(param.name for param in program.params), *binders(program.body)])
     names = {binder: fresh.take(binder) for binder in binders(meaning.body)}
     by = Replacement({**renaming(names), **sizes}, {**names, **{theirs.name: ours.name for theirs, ours in pairs}})
@@ -193,6 +190,24 @@ def match_parameters(program: Program, meaning: Program, decl: ast.Proof, contex
     left = tuple(size for size in meaning.sizes if size not in sizes and size not in program.sizes)
     renamed = replace(meaning, params=params, sizes=(*program.sizes, *left), body=by.block(meaning.body), requires=requires)
     return renamed, tuple(conditions)
+
+
+def held_sizes(program: Program, meaning: Program, decl: ast.Proof, context: Context) -> tuple[Require, ...]:
+    """What the shapes of `program` hold the sizes of `meaning` to: two of them to one size, or one to a number or a term."""
+    sizes = _sizes(_pairs(program, meaning, decl, context))
+    free = [term for term in sizes.values() if isinstance(term, Var)]
+    held = {name: term for name, term in sizes.items() if not isinstance(term, Var) or (free.count(term) > 1 and name != term.name)}
+    return tuple(Require(eq(Var(f"{meaning.name}.{name}"), term), "shapes") for name, term in held.items())
+
+
+def _sizes(pairs: list[tuple[Param, Param]]) -> dict[str, Index]:
+    """The extents that the sizes of the meaning stand for."""
+    sizes: dict[str, Index] = {}
+    for theirs, ours in pairs:
+        for wanted, actual in zip(theirs.shape, ours.shape, strict=True):
+            if isinstance(wanted, Var):
+                sizes.setdefault(wanted.name, actual)
+    return sizes
 
 
 def _pairs(program: Program, meaning: Program, decl: ast.Proof, context: Context) -> list[tuple[Param, Param]]:
