@@ -136,7 +136,7 @@ def rows(program: Program, machine: Machine, footprints: tuple[Footprint, ...]) 
 def _check_machine(machine: Machine) -> None:
     """Refuse a machine whose numbers are none: everything here is a whole number above 0."""
     for level in machine.levels:
-        if min(level.capacity, level.line, level.sharers, level.ways or 1) < 1:
+        if min(level.capacity, level.line, level.sharers, 1 if level.ways is None else level.ways) < 1:
             raise RuleError(RULE, f"{level.names[0]} of {machine.name} has a number below 1")
     if any(count < 1 for _, count in (*machine.lanes, *machine.accumulators)):
         raise RuleError(RULE, f"a register of {machine.name} has a number below 1")
