@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, lt, mod
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, lt, mod, sub
 from cachet_verify.core.ir import Axis, Block, Declare, Grid, Lanes, Load, Op, Param, Program, Require, Stmt, Store
 from cachet_verify.kernel.claim import Goal, RuleError
-from cachet_verify.kernel.lane import extend_lanes
+from cachet_verify.kernel.lane import extend_lanes, narrow_lanes
 from tests.kernel.sample import M, N, agrees, block, loop
 from tests.kernel.solve import claimed, invalid
 
@@ -94,3 +94,41 @@ def test_a_requirement_is_not_lost() -> None:
     needs = replace(computed(M), requires=(Require(lt(ZERO, M), "written"),))
     with pytest.raises(RuleError, match="requirement"):
         extend_lanes(needs, computed(Const(4)))
+
+
+# --- lanes left out ---
+
+
+def test_lanes_that_nobody_reads_may_be_left_out() -> None:
+    claimed(narrow_lanes(computed(Const(4)), computed(M)))
+
+
+def test_a_lane_that_is_read_stays() -> None:
+    """All four lanes are stored, and only the first `M` would be computed."""
+    wide = Store("x", (ZERO,), Load("v", (Const(3),)))
+    every = vectors(FIRST, Store("v", (p,), Load("y", (ZERO,)), Lanes("p", 4, Const(4))), wide)
+    some = vectors(FIRST, Store("v", (p,), Load("y", (ZERO,)), Lanes("p", 4, M)), wide)
+    assert invalid(narrow_lanes(every, some)) == ["load v[3] reads no idle lane of v"]
+    assert not agrees(every, some)
+
+
+def test_a_mask_one_too_narrow_is_refused() -> None:
+    less = sub(M, ONE)
+    assert invalid(narrow_lanes(computed(Const(4)), computed(less))) != []
+    assert not agrees(computed(Const(4)), computed(less), 4)
+
+
+def test_leaving_out_is_no_way_to_add_lanes() -> None:
+    assert invalid(narrow_lanes(computed(ONE), computed(M))) != []
+
+
+@pytest.mark.parametrize("changed", [computed(M, read=ZERO), vectors(FIRST), computed(M, out=ONE)])
+def test_what_differs_in_more_than_lanes_of_locals_is_refused(changed: Program) -> None:
+    with pytest.raises(RuleError):
+        narrow_lanes(computed(Const(4)), changed)
+
+
+def test_lanes_left_out_keep_requirements() -> None:
+    needs = replace(computed(Const(4)), requires=(Require(lt(ZERO, M), "written"),))
+    with pytest.raises(RuleError, match="requirement"):
+        narrow_lanes(needs, computed(M))
