@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
+from math import prod
 
-from cachet_verify.core.index import FALSE, Const, Formula, Var, conj, le
+from cachet_verify.core.index import FALSE, Const, Formula, Var, conj, le, variables
 from cachet_verify.elaborate.item import SynthItem
 from cachet_verify.elaborate.module import Module
 from cachet_verify.judge.item import conditions
 from cachet_verify.judge.plan import Asked, Missing, Plan, Settled, refusal
 from cachet_verify.judge.relation import Questions
-from cachet_verify.kernel.claim import Entails, Goal, Minimal, entails
+from cachet_verify.kernel.claim import Entails, Goal, Minimal, RuleError, entails
+from cachet_verify.kernel.enumeration import MOST_VALUES, by_values
 from cachet_verify.kernel.optimum import by_cases, needed
-from cachet_verify.optimum.case import cases, ranges_of
+from cachet_verify.optimum.case import Ranges, bounded_by, cases, is_plain, ranges_of, values_of
 from cachet_verify.optimum.problem import Found, Infeasible, TooMany, Unbounded
 from cachet_verify.report.record import ClaimPart, Refusal, Verdict
+
+_MOST_ASKED = 256
+"""Cases that are asked of the solvers rather than evaluated, sixteen at a time."""
 
 
 def plan_synth(name: str, item: SynthItem) -> Plan:
@@ -65,27 +71,49 @@ def _certificate(name: str, item: SynthItem, outcome: Found) -> tuple[Asked, ...
     """Every entailment that makes the choice minimal, that the names are bounded, and what the conditions need to mean something."""
     heading = f"synth const {name}: "
     found = list(conditions(item.sides, heading, "program.side-condition").asked)
-    for variable, low, high in ranges_of(item.problem.names, item.problem.conditions):
+    ranges = ranges_of(item.problem.names, item.problem.conditions)
+    known = bounded_by(item.problem.conditions, ranges)
+    for variable, low, high in ranges:
         inside = conj((le(Const(low), Var(variable)), le(Var(variable), Const(high))))
-        goal = entails(item.problem.conditions, inside, f"{variable} is from {low} to {high}")
+        goal = entails(known, inside, f"{variable} is from {low} to {high}")
         found.append(Asked(goal, heading, "synth.not-minimal", "side", item.span))
     for wanted, subject in needed(statement(item, outcome)):
-        is_last = wanted.goal == FALSE
-        goal = _by_cases(item, wanted, subject) if is_last else entails(wanted.premises, wanted.goal, subject)
-        found.append(Asked(goal, heading, "synth.not-minimal", "side", item.span))
+        found.append(Asked(_entailed(item.problem.names, wanted, subject), heading, "synth.not-minimal", "side", item.span))
     return tuple(found)
-
-
-def _by_cases(item: SynthItem, wanted: Entails, subject: str) -> Goal:
-    *_, joined = wanted.premises
-    return by_cases(wanted.premises, wanted.goal, cases(item.problem.names, item.problem.conditions, (joined,)), subject)
 
 
 def _conflict(name: str, item: SynthItem, outcome: Infeasible) -> Asked:
     """The goal that the conditions in conflict have no solution."""
     kept: tuple[Formula, ...] = tuple(item.conditions[place].formula for place in outcome.conflict)
-    goal = by_cases(kept, FALSE, cases(item.problem.names, kept, ()), "the conditions conflict")
+    goal = _entailed(item.problem.names, Entails(kept, FALSE), "the conditions conflict")
     return Asked(goal, f"synth const {name}: ", "synth.infeasible", "side", item.span)
+
+
+@lru_cache(maxsize=256)
+def _entailed(searched: tuple[str, ...], wanted: Entails, subject: str) -> Goal:
+    """The goal for an entailment: as it stands, by cases that leave plain questions, or by all values where that asks too much.
+
+    All names of a search share it.
+    """
+    premises, goal = wanted.premises, wanted.goal
+    used = frozenset[str]().union(*(variables(part) for part in (*premises, goal)))
+    names = tuple(name for name in searched if name in used)
+    if is_plain((*premises, goal), ()):
+        return _as_it_stands(premises, goal, (), subject)
+    some = cases(names, premises, (goal,))
+    asked = prod(high - low + 1 for _, low, high in some)
+    ranges = values_of(names, premises, MOST_VALUES)
+    if ranges and (asked > _MOST_ASKED or not is_plain((*premises, goal), some)):
+        try:
+            return by_values(premises, goal, ranges, bounded_by(premises, ranges))
+        except RuleError:
+            pass  # what evaluation does not show is left to the solvers
+    return _as_it_stands(premises, goal, some, subject)
+
+
+def _as_it_stands(premises: tuple[Formula, ...], goal: Formula, some: Ranges, subject: str) -> Goal:
+    """Asked of the solvers; that nothing is left is asked by cases, and a model refutes no more than the proposal."""
+    return by_cases(premises, goal, some, subject) if goal == FALSE else entails(premises, goal, subject)
 
 
 def _infeasible(name: str, item: SynthItem, outcome: Infeasible) -> Refusal:

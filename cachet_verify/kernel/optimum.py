@@ -20,7 +20,6 @@ from cachet_verify.core.index import (
     disj,
     divisors,
     eq,
-    le,
     lt,
     mul,
     ne,
@@ -28,10 +27,8 @@ from cachet_verify.core.index import (
     substitute_formula,
 )
 from cachet_verify.kernel.claim import Claim, Entails, Goal, Minimal, RuleError, issue
+from cachet_verify.kernel.enumeration import Range, in_ranges
 from cachet_verify.kernel.obligation import Obligation
-
-Range = tuple[str, int, int]
-"""A variable with the least and the greatest value it can have."""
 
 _MOST_CASES = 100_000
 _TOGETHER = 16
@@ -40,10 +37,7 @@ _TOGETHER = 16
 
 def by_cases(premises: tuple[Formula, ...], goal: Formula, ranges: tuple[Range, ...], subject: str) -> Goal:
     """The entailment, for each choice of values in the ranges; that there are no other values is asked too."""
-    found = [
-        Obligation(f"{name} is from {low} to {high}", premises, conj((le(Const(low), Var(name)), le(Var(name), Const(high)))), can_refute=False)
-        for name, low, high in ranges
-    ]
+    found = in_ranges(premises, ranges)
     count = 1
     for _, low, high in ranges:
         count *= max(0, high - low + 1)

@@ -17,9 +17,21 @@ Ranges = tuple[tuple[str, int, int], ...]
 _MOST_CASES = 20_000
 
 
+def linear(conditions: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    """The conditions without products of names and divisors that are names."""
+    return tuple(part for part in conditions if is_linear((part,), ()))
+
+
+def bounded_by(conditions: tuple[Formula, ...], ranges: Ranges) -> tuple[Formula, ...]:
+    """The conditions that ranges follow from: the linear ones where those say enough."""
+    names = tuple(name for name, _, _ in ranges)
+    loose = _box(names, tuple(part for part in linear(conditions) if variables(part) <= set(names)))
+    return linear(conditions) if all(loose.get(name) == (low, high) for name, low, high in ranges) else conditions
+
+
 def ranges_of(names: tuple[str, ...], conditions: tuple[Formula, ...]) -> Ranges:
     """A range for each name that the conditions bound: from the linear ones alone where those say enough."""
-    loose = _box(names, tuple(part for part in conditions if is_linear((part,), ())))
+    loose = _box(names, linear(conditions))
     tight = _box(names, conditions)
     found = ((name, loose.get(name, tight.get(name))) for name in names)
     return tuple((name, *ends) for name, ends in found if ends is not None)
@@ -30,6 +42,23 @@ def _box(names: tuple[str, ...], conditions: tuple[Formula, ...]) -> dict[str, I
     return {} if box is None else {name: ends for name, ends in box.items() if all(map(is_bounded, ends))}
 
 
+def values_of(names: tuple[str, ...], conditions: tuple[Formula, ...], most: int) -> Ranges:
+    """A range for every name, with `most` choices in all at most; none where the conditions do not say enough.
+
+    Ranges from linear conditions alone are taken where they are small enough: they are easy to show.
+    """
+    tight = tuple((name, *ends) for name, ends in _box(names, conditions).items())
+    for known in (ranges_of(names, conditions), tight):
+        if len(known) == len(names) and prod(high - low + 1 for _, low, high in known) <= most:
+            return known
+    return ()
+
+
+def is_plain(conditions: tuple[Formula, ...], ranges: Ranges) -> bool:
+    """Whether going through the values of some names leaves linear questions, of one name in each quotient and remainder."""
+    return _is_single(conditions, tuple(name for name, _, _ in ranges))
+
+
 def cases(names: tuple[str, ...], conditions: tuple[Formula, ...], joined: tuple[Formula, ...]) -> Ranges:
     """The ranges that leave plain questions, with the fewest choices.
 
@@ -38,13 +67,13 @@ def cases(names: tuple[str, ...], conditions: tuple[Formula, ...], joined: tuple
     """
     tight = tuple((name, *ends) for name, ends in _box(names, conditions).items())
     parts = (*conditions, *joined)
-    for is_plain in (_is_single, is_linear):
+    for is_easy in (_is_single, is_linear):
         for known in (ranges_of(names, conditions), tight):
             found = [
                 (prod(high - low + 1 for _, low, high in some), len(some), some)
                 for count in range(len(known) + 1)
                 for some in combinations(known, count)
-                if is_plain(parts, tuple(name for name, _, _ in some))
+                if is_easy(parts, tuple(name for name, _, _ in some))
             ]
             if found and min(found)[0] <= _MOST_CASES:
                 return min(found)[2]

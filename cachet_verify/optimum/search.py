@@ -9,21 +9,24 @@ from __future__ import annotations
 from bisect import insort
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 
 from cachet_verify.core.index import ONE, ZERO, Const, Formula, conj, le, mul, variables
-from cachet_verify.optimum.compiled import Sweep, sweep
+from cachet_verify.optimum.compiled import Bound, Sweep, sweep
 from cachet_verify.optimum.interval import EVERYTHING, Box, is_bounded, narrow
 from cachet_verify.optimum.problem import Candidate, Found, Infeasible, Outcome, Problem, TooMany, Unbounded
 
 MOST_CANDIDATES = 10_000_000
-"""Values of the last name that are tried before a search is given up; narrowing counts as `_NARROWING` of them."""
+"""Choices that are tried before a search is given up; narrowing counts as `_NARROWING` of them."""
 _NARROWING = 100
-_SHORT = 100_000
+_SHORT = 1_100_000
 """As many, to see whether conditions can be met."""
 _WINDOW = 1_000
 """How far a range without a bound is looked at, to see that conditions can be met."""
-_FEW = 64
-"""Choices that are tried rather than narrowed further."""
+_FEW = 4_000
+"""Choices that are tried rather than narrowed further, once some names have values."""
+_SWEPT = 2_000_000
+"""As many, before any has."""
 
 
 @lru_cache(maxsize=64)
@@ -57,10 +60,15 @@ class _GivenUpError(Exception):
     """Too many candidates were tried."""
 
 
+class _EnoughError(Exception):
+    """One candidate was wanted, and is found."""
+
+
 class _Branching:
     """One search, depth first, in lexicographic order of the values."""
 
     def __init__(self, problem: Problem, keep: int, limit: int) -> None:
+        """Keep the first `keep` candidates; 0 stops at any candidate."""
         self.problem = problem
         self.keep = keep
         self.left = limit
@@ -69,26 +77,28 @@ class _Branching:
 
     def bound(self) -> Fraction | None:
         """The cost that a candidate must not exceed; none while there is room for any."""
-        return self.best[-1].cost if len(self.best) >= self.keep else None
+        return self.best[-1].cost if self.keep and len(self.best) >= self.keep else None
 
     def branch(self, values: tuple[int, ...], box: Box) -> None:
         """Try all values of the names that are left, in a box that is narrowed as values are chosen."""
+        size = self.size(values, box)
+        if size <= (_FEW if values else _SWEPT) or len(values) + 1 == len(self.problem.names):
+            self.try_all(values, box, size)
+            return
         name = self.problem.names[len(values)]
         low, high = box[name]
-        if len(values) + 1 == len(self.problem.names):
-            self.try_last(values, low, high)
-            return
         for value in range(low, high + 1):
-            inner = self.narrowed(values, {**box, name: (value, value)})
+            inner = self.narrowed((*values, value), {**box, name: (value, value)})
             if inner is not None:
                 self.branch((*values, value), inner)
 
+    def size(self, values: tuple[int, ...], box: Box) -> int:
+        """How many choices a box leaves for the names that have no value."""
+        return prod(max(0, box[name][1] - box[name][0] + 1) for name in self.problem.names[len(values) :])
+
     def narrowed(self, values: tuple[int, ...], box: Box) -> Box | None:
         """The box under the conditions and the bound; as it is where few choices are left."""
-        size = 1
-        for name in self.problem.names[len(values) + 1 :]:
-            size *= box[name][1] - box[name][0] + 1
-        if size <= _FEW:
+        if self.size(values, box) <= _FEW:
             return box
         self.spend(_NARROWING)
         return narrow((*self.problem.conditions, *self.cheap_enough()), box)
@@ -100,24 +110,31 @@ class _Branching:
             return ()
         return (le(mul(Const(bound.denominator), self.problem.numerator), mul(Const(bound.numerator), self.problem.denominator)),)
 
-    def try_last(self, values: tuple[int, ...], low: int, high: int) -> None:
-        """Try a run of values of the last name, in pieces that end early once a bound is known."""
+    def try_all(self, values: tuple[int, ...], box: Box, size: int) -> None:
+        """Try what a box leaves; a long run of one name in pieces, narrowed once a bound is known."""
         name = self.problem.names[-1]
-        step = _FEW
+        if len(values) + 1 < len(self.problem.names) or size <= _SWEPT:
+            self.spend(size)
+            self.swept(values, box)
+            return
+        low, high = box[name]
         while low <= high:
-            if high - low >= step:
-                fixed = {other: (value, value) for other, value in zip(self.problem.names, values, strict=False)}
-                box = narrow((*self.problem.conditions, *self.cheap_enough()), {**fixed, name: (low, high)})
-                if box is None:
-                    return
-                low, high = box[name]
-            end = min(high, low + step - 1)
-            self.spend(end - low + 1)
-            bound = self.bound()
-            top, bottom = (1, 0) if bound is None else (bound.numerator, bound.denominator)
-            for numerator, denominator, value in self.sweep(values, low, end, top, bottom):
-                self.keep_best(Candidate(Fraction(numerator, denominator), (*values, value)))
-            low, step = end + 1, 4 * step
+            self.spend(_SWEPT)
+            self.swept(values, {**box, name: (low, min(high, low + _SWEPT - 1))})
+            rest = narrow((*self.problem.conditions, *self.cheap_enough()), {**box, name: (low + _SWEPT, high)}) if low + _SWEPT <= high else None
+            if rest is None:
+                return
+            low, high = rest[name]
+
+    def swept(self, values: tuple[int, ...], box: Box) -> None:
+        """Evaluate every choice of a box."""
+        ends = (*((value, value) for value in values), *(box[name] for name in self.problem.names[len(values) :]))
+        self.sweep(ends, *self.limit(), self.keep_best)
+
+    def limit(self) -> Bound:
+        """The cost that the next candidate has to be below: candidates come in lexicographic order, so that ties are no better."""
+        bound = self.bound()
+        return (1, 0) if bound is None else (bound.numerator, bound.denominator)
 
     def spend(self, count: int) -> None:
         """Count what is tried."""
@@ -125,10 +142,13 @@ class _Branching:
         if self.left < 0:
             raise _GivenUpError
 
-    def keep_best(self, candidate: Candidate) -> None:
-        """Put a candidate in its place among the best."""
-        insort(self.best, candidate)
+    def keep_best(self, numerator: int, denominator: int, values: tuple[int, ...]) -> Bound:
+        """Put a candidate in its place among the best; the cost that the next one has to be below."""
+        if not self.keep:
+            raise _EnoughError
+        insort(self.best, Candidate(Fraction(numerator, denominator), values))
         del self.best[self.keep :]
+        return self.limit()
 
 
 # --- nothing to choose -------------------------------------------------------------------------
@@ -156,14 +176,14 @@ def _is_met(problem: Problem, conditions: tuple[Formula, ...]) -> bool | None:
         return False
     if not names:
         return True
-    tried = _Branching(Problem(names, conditions, ZERO, ONE), 1, _SHORT)
+    tried = _Branching(Problem(names, conditions, ZERO, ONE), 0, _SHORT)
     near = {name: _near(*box[name]) for name in names}
     try:
         tried.branch((), near)
+    except _EnoughError:
+        return True
     except (_GivenUpError, ZeroDivisionError):
         return None
-    if tried.best:
-        return True
     return False if all(near[name] == box[name] for name in names) else None
 
 
