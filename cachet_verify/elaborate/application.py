@@ -225,6 +225,17 @@ def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Pl
             message = f"`{statement.name}` grows to more than {MOST_PARTS} operations when it is inlined"
             raise values.context.stop("elaborate.size", message, statement.span, "store intermediate results in locals of a `fn` over buffers")
         scope = scope.bind(statement.name, ValueEntity(value, kind))
-    if not isinstance(last, ast.ExprStatement):
+    value_of = last_value(last)
+    if value_of is None:
         raise values.context.stop("elaborate.type.unknown", f"`{fn.name}` gives no value", last.span, "its last line is its value")
-    return values.check(last.value, wanted, Place(scope, place.lane, place.before))
+    return values.check(value_of, wanted, Place(scope, place.lane, place.before))
+
+
+def last_value(last: ast.Statement | None) -> ast.Expr | None:
+    """The value that the last line of a function states; a guard there with one value on each side is a choice."""
+    if isinstance(last, ast.ExprStatement):
+        return last.value
+    if not isinstance(last, ast.If) or len(last.then) != 1 or len(last.otherwise) != 1:
+        return None
+    then, otherwise = last_value(last.then[0]), last_value(last.otherwise[0])
+    return None if then is None or otherwise is None else ast.IfExpr(last.condition, then, otherwise, span=last.span)

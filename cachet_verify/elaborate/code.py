@@ -16,6 +16,13 @@ _TABLE = (
         "Declare the local with `var`, the parameter with `mut`, or write memory with `store`.",
     ),
     (
+        "elaborate.barrier",
+        "A barrier makes the groups that share a tile wait for one another, so every one of them has to come to it: it stands in the body of a "
+        "`grid … by tile`, under loops and guards that are the same for all groups.",
+        "if si < 1 then\n  barrier",
+        "Put the barrier outside the guard, and leave the work inside.",
+    ),
+    (
         "elaborate.call.argument",
         "A call that writes memory takes whole buffers by name.",
         "rows (load a[0, 0]) b c",
@@ -159,11 +166,43 @@ _TABLE = (
     ),
     ("elaborate.index.zero-divisor", "A division by the number 0.", "for i in 0 .. N / 0 do", "Divide by something else."),
     (
+        "elaborate.instruction.block",
+        "An instruction that multiplies blocks has the body `mma_block a b acc`: three of its operands, rows times depth words, depth times "
+        "columns, and rows times columns. To multiply tiles, the total is its last operand.",
+        "instr fn f (a: Vec f32 64) (b: Vec f32 60) (acc: Vec f32 64) -> Vec f32 64 =\n  mma_block a b acc",
+        "Give the operands widths that multiply: 8 x 8 blocks are `Vec f32 64` each.",
+    ),
+    (
+        "elaborate.instruction.template",
+        "A template names the operands of its instruction in braces, and `{result}`; a target has one template.",
+        'by_target metal "f({result}, {c});"    // there is no c',
+        "Use the names of the operands.",
+    ),
+    (
         "elaborate.invariant",
         "An `invariant` names a result and sizes among its extents; each parameter has at most one dimension of such an extent, and no extent that "
         "only mentions it, so that the shapes say which cells belong to a part.",
         "invariant c in M    // a: [f32; M, M]",
         "Name an output and its sizes, and give each dimension that is not the part's own a size of its own.",
+    ),
+    (
+        "elaborate.law.domain",
+        "A law says over what it holds: over the reals, where nothing is rounded, or over words.",
+        "law add associative over floats",
+        "Write `over reals` or `over words`.",
+    ),
+    (
+        "elaborate.law.equation",
+        "A law with an equation of its own states that two sides are equal, for all values of its variables, whose types are given.",
+        "law twice (a: f32) over reals : a + a",
+        "Write `law twice (a: f32) over reals : a + a == 2.0 * a`.",
+    ),
+    (
+        "elaborate.law.unknown",
+        "A law without an equation and without a reason is one of those that are known by their words: `OP associative`, `OP commutative`, "
+        "`OP identity`, `OP annihilates`, `distributive`, `mul_add`; a monoid's operation is left out.",
+        "law add idempotent over reals",
+        "State it: `law idempotent (a: f32) over reals : max a a == a`.",
     ),
     (
         "elaborate.layout",
@@ -245,6 +284,38 @@ _TABLE = (
         "A value stands as a statement, and nothing uses it.",
         "fma a b c",
         "Store it, bind it with `let`, or call something that writes.",
+    ),
+    (
+        "elaborate.tile.axis",
+        "A tile is reduced over `rows` or over `cols`, in an order that is written: `order` is the ascending chain from the identity, `halving` "
+        "pairs the elements of one half with those of the other.",
+        "reduce Max f32 over lines by halving do s",
+        "`reduce Max f32 over cols by halving do s`.",
+    ),
+    (
+        "elaborate.tile.block",
+        "An instruction multiplies whole blocks, each in the part of one group: its blocks have to divide the tiles, and the parts of a grid by tile.",
+        "let x: [f32; 12, 8] = …    // in blocks of 8 x 8",
+        "Choose extents that are multiples of the blocks.",
+    ),
+    (
+        "elaborate.tile.parts",
+        "A grid by tile writes a tile, a block of as many dimensions as it has parts, and its parts divide the tile.",
+        "by tile (si, sj) parts [6, 8] writes c[gi * 16 .. gi * 16 + 16, …] as ct",
+        "Choose parts that divide the tile.",
+    ),
+    (
+        "elaborate.tile.scratch",
+        "Scratch that the groups of a tile share is an array that starts without words; the groups fill it between barriers.",
+        "var xs: [f32; 16, 8] at threadgroup = repeat 0.0",
+        "Declare it without a value, and fill it.",
+    ),
+    (
+        "elaborate.tile.shape",
+        "Tiles that are taken together have the same extents, or 1 where one element goes along with all; a product multiplies rows by depth with "
+        "depth by columns.",
+        "t + u    // t: [f32; 16, 16], u: [f32; 16, 8]",
+        "Give both the same extents.",
     ),
     (
         "elaborate.type.literal",

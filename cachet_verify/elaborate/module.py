@@ -15,9 +15,9 @@ from cachet_verify.elaborate.behind import Behind, behind, is_asked
 from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
 from cachet_verify.elaborate.definition import check_function, check_implementation
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem, SynthItem
+from cachet_verify.elaborate.law import build_law
 from cachet_verify.elaborate.layout import build_layout
 from cachet_verify.elaborate.load import LoadedFile
-from cachet_verify.elaborate.place import source_text
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.problem import StopError, Unsupported, UnsupportedError
 from cachet_verify.elaborate.proof import build_proof
@@ -105,7 +105,6 @@ class _ModuleBuilder:
         searches = self.searches(found)
         schedules = {name: _with_values(item, found, searches) for name, item in schedules.items()}
         self.definitions()
-        self.unsupported()
         return Module(
             self.unit.loaded.path,
             self.platform(),
@@ -256,18 +255,16 @@ class _ModuleBuilder:
         """The file's laws: those that stand alone, and those of its implementations."""
         found: list[LawItem] = []
         for decl in self.unit.loaded.tree.declarations:
-            members = decl.members if isinstance(decl, ast.Impl) else (decl,)
-            of = source_text(decl.target) if isinstance(decl, ast.Impl) else None
-            for law in members:
+            impl = decl if isinstance(decl, ast.Impl) else None
+            for law in (decl,) if impl is None else impl.members:
                 if isinstance(law, ast.Law):
-                    found.append(LawItem(" ".join(law.words), of, law.domain or "reals", law.reason, law.span))
+                    try:
+                        found.append(build_law(self.unit, law, impl))
+                    except StopError:
+                        continue
+                    except RecursionError:
+                        report_depth(self.unit, decl)
         return tuple(found)
-
-    def unsupported(self) -> None:
-        """Note the file's declarations that have no meaning yet."""
-        for decl in self.unit.loaded.tree.declarations:
-            if isinstance(decl, ast.Record):
-                self.note(decl.name, "record", decl)
 
     def note(self, name: str, kind: str, decl: ast.Declaration, *unsupported: Unsupported) -> None:
         """Note a declaration without a meaning yet."""

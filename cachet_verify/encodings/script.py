@@ -18,7 +18,7 @@ class Script:
     """One SMT-LIB 2 script: satisfiable exactly when the obligation does not hold.
 
     `symbols` pairs each variable of the obligation with its symbol in the text, unquoted, sorted by
-    variable.
+    variable; they are integers. A script about real numbers has none: nobody reads its models.
     """
 
     text: str

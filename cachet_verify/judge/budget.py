@@ -6,22 +6,25 @@ sides of the rows of one source level, and numbers at which they fail. Must not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.index import Const, Formula, Index, evaluate, holds, le, subterms, variables
 from cachet_verify.core.ir import Print, Program, Traffic, statements
+from cachet_verify.elaborate.item import ProgramItem
 from cachet_verify.elaborate.movement import home_of
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.trip import Pulled, pulled, rows_of
-from cachet_verify.judge.item import without_prints
+from cachet_verify.judge.item import reached, without_prints
 from cachet_verify.judge.plan import Asked, Budget, Missing, Plan, refusal
+from cachet_verify.judge.relation import Questions
 from cachet_verify.kernel.budget import Way, allowed, demands, premises_of, within_budget
 from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.obligation import Obligation, Refuted, Verdict
 from cachet_verify.report.record import Refusal
+from cachet_verify.source import Span
 
 CODE = "cost.traffic"
 _MOST_TRIED = 30_000
@@ -34,23 +37,46 @@ def home(platform: Platform | None) -> str:
 
 
 def with_budget(plan: Plan, platform: Platform | None) -> Plan:
-    """A plan of a program with what is asked of its rows: those written, or those that a generated function declares."""
+    """A plan with what is asked of the rows of its program, of each member of a family: those written, or those a generated function declares."""
+    if plan.kind not in ("fn", "contraction", "schedule") or plan.settled is not None:
+        return plan
+    if plan.parts:
+        parts = tuple(with_budget(part, platform) for part in plan.parts)
+        added = tuple(asked for part in parts for asked in part.asked if asked.code == CODE)
+        missing = tuple(dict.fromkeys(lack for part in parts for lack in part.missing if lack.route == "cost"))
+        return replace(plan, parts=parts, asked=(*plan.asked, *added), missing=(*plan.missing, *missing))
     program = plan.program
-    if plan.settled is not None or program is None or plan.kind not in ("fn", "contraction", "schedule"):
-        return plan
-    rows = program.movement
-    if rows is None and plan.kind == "schedule":
+    rows = None if program is None else program.movement
+    if rows is None and program is not None and plan.kind == "schedule":
         rows = rows_of(program, home(platform))
-    if rows is None:
+    if program is None or rows is None:
         return plan
-    if any(isinstance(stmt, Print) for stmt in statements(program.body)):
-        program = without_prints(program)
-    lines = {} if platform is None else {level: facts["line"] for level, facts in platform.levels.items() if "line" in facts}
-    found = budget_of(program, rows, home(platform), lines)
+    found = _asked_of(program, rows, platform)
     if isinstance(found, str):
         return replace(plan, missing=(*plan.missing, Missing("cost", f"not-supported: {found}")))
     budget, goal = found
     return replace(plan, asked=(*plan.asked, Asked(goal, "", CODE, "cost", plan.span)), budget=budget)
+
+
+def borrowed_budgets(names: Iterable[str], programs: Mapping[str, ProgramItem], platform: Platform | None, span: Span | None) -> Questions:
+    """What is asked of the rows of programs of other files: nobody else asks it."""
+    questions = Questions()
+    for name in reached(names, {name: item.rests_on for name, item in programs.items()}):
+        program = programs[name].program if name in programs else None
+        if program is not None and program.movement is not None:
+            found = _asked_of(program, program.movement, platform)
+            if isinstance(found, str):
+                questions += Questions((), (Missing("cost", f"not-supported: {found}"),))
+            else:
+                questions += Questions((Asked(found[1], f"what {name} needs: ", CODE, "cost", span),))
+    return questions
+
+
+def _asked_of(program: Program, rows: tuple[Traffic, ...], platform: Platform | None) -> tuple[Budget, Goal] | str:
+    if any(isinstance(stmt, Print) for stmt in statements(program.body)):
+        program = without_prints(program)
+    lines = {} if platform is None else {level: facts["line"] for level, facts in platform.levels.items() if "line" in facts}
+    return budget_of(program, rows, home(platform), lines)
 
 
 def budget_of(program: Program, rows: tuple[Traffic, ...], home: str, lines: Mapping[str, int]) -> tuple[Budget, Goal] | str:
@@ -89,6 +115,11 @@ class Excess:
     moved: int
     allowed: int
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether some size is 0."""
+        return 0 in self.sizes.values()
+
 
 def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> Excess | None:
     """The way that an obligation is about, where sizes are found at which it fails: small ones, else the solvers' own."""
@@ -104,10 +135,11 @@ def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> E
 
 
 def _failing(program: Program, goal: Formula, verdict: Verdict | None) -> dict[str, int] | None:
-    """Sizes that the program allows and at which the goal is false, the smallest of those tried; evaluated, so that they are some."""
+    """Sizes that the program allows and at which the goal is false: small ones, above 0 if possible; evaluated, so that they are some."""
     names = [size for size in program.sizes if size in _wanted(program, goal)]
     premises = [premise for premise in premises_of(program) if variables(premise) <= set(names)]
-    for values in islice(_small(len(names), _steps(goal, premises)), _MOST_TRIED):
+    steps = _steps(goal, premises)
+    for values in chain(islice(_small(len(names), steps[1:]), _MOST_TRIED), islice(_small(len(names), steps), _MOST_TRIED)):
         sizes = dict(zip(names, values, strict=True))
         if all(_true(premise, sizes) for premise in premises) and _true(goal, sizes) is False:
             return sizes
@@ -172,7 +204,9 @@ def note(found: Excess) -> str:
     """Both sides in numbers, and that nothing is wrong but the cost."""
     buffer, source, target, is_back = found.way
     way = f"from {target} back to {source}" if is_back else f"from {source} to {target}"
-    return f"every word is right, and this is about cost alone: {buffer} goes {way} {found.moved} times, and {found.allowed} are allowed"
+    moved = "once" if found.moved == 1 else f"{found.moved} times"
+    limit = "1 is" if found.allowed == 1 else f"{found.allowed} are"
+    return f"every word is right, and this is about cost alone: {buffer} goes {way} {moved}, and {limit} allowed"
 
 
 def _moved(item: Pulled, budget: Budget, buffers: dict[str, int]) -> str:

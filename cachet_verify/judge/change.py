@@ -107,7 +107,8 @@ def _rows(budget: Budget, over: Excess, proves: Proves) -> Iterator[str]:
     for at, row in enumerate(budget.rows):
         if (row.buffer, row.source, row.target) == (buffer, source, target) and (row.is_back or not is_back):
             yield from _least(budget, over, _Place(at, row, _without_number(row)), proves)
-    if not any((row.buffer, row.source, row.target) == (buffer, source, target) for row in budget.rows):
+    is_param = any(param.name == buffer for param in budget.program.params)
+    if is_param and not any((row.buffer, row.source, row.target) == (buffer, source, target) for row in budget.rows):
         needs_back = any(way[:3] == over.way[:3] and way[3] for way in ways(budget))
         row = Traffic(buffer, (), source, target, needs_back)
         yield from _least(budget, over, _Place(None, row, ONE), proves)

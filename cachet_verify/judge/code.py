@@ -59,10 +59,10 @@ document(
 )
 document(
     "cost.traffic",
-    "A function moves more between memory levels than its `movement` rows allow. Nothing is wrong with the words it computes: the budget is not met. "
-    "The left side adds up what the leases move from one level, those of called functions included, each as often as the loops around it run; the right "
-    "side is what the rows allow. Spans are opaque: `bytes_0` may be any number of bytes, so each buffer has to fit by itself. The counterexample gives "
-    "sizes and the buffer that does not fit.",
+    "A function moves more between memory levels than its `movement` rows allow. Nothing is wrong with the words it computes: the budget is not "
+    "met. The left side adds up what the leases move from one level, those of called functions included, each as often as the loops around it "
+    "run; the right side is what the rows allow. Spans are opaque: `bytes_0` may be any number of bytes, so each buffer has to fit by itself. The "
+    "counterexample gives sizes and the buffer that does not fit.",
     "could not prove declared traffic row at DRAM:",
     "Allow more in the row, or change the loop order or a block of the schedule that is called. What the message proposes is proved to pass.",
 )

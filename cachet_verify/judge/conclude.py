@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import Formula, variables
+from cachet_verify.core.index import Formula
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess
@@ -154,29 +154,29 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
 
 def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...], asking: Asking) -> record.ItemReport:
     """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
-    for item in unproved:
-        over = _over_budget(plan, item, asking)
-        if over is not None:
-            return _item(plan, record.Verdict.REFUSED, shown, over)
-        if item.asked.code != CODE and isinstance(item.verdict, Refuted) and item.obligation.can_refute:
-            return _item(plan, record.Verdict.REFUSED, shown, _refused(item, None))
+    over = next((item for item in unproved if item.asked.code != CODE and isinstance(item.verdict, Refuted) and item.obligation.can_refute), None)
+    refused = _over_budget(plan, unproved, asking) if over is None else _refused(over, None)
+    if refused is not None:
+        return _item(plan, record.Verdict.REFUSED, shown, refused)
     reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
     return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
 
 
-def _over_budget(plan: Plan, item: _Open, asking: Asking) -> record.Refusal | None:
-    """The refusal by a budget, where numbers are found at which it is not met."""
-    if plan.budget is None or item.asked.code != CODE:
+def _over_budget(plan: Plan, unproved: list[_Open], asking: Asking) -> record.Refusal | None:
+    """The refusal by a budget, where numbers are found at which it is not met; sizes above 0 say more than empty ones."""
+    budgets = [part.budget for part in (plan, *plan.parts) if part.budget is not None]
+    open_items = [item for item in unproved if item.asked.code == CODE]
+    pairs = [(budget, excess(budget, item.obligation, item.verdict)) for item in open_items for budget in budgets]
+    found = [(budget, over) for budget, over in pairs if over is not None]
+    if not found:
         return None
-    over = excess(plan.budget, item.obligation, item.verdict)
-    if over is None:
-        return None
-    made = exceeded(plan, plan.budget, over)
+    budget, over = min(found, key=lambda pair: pair[1].is_empty)
+    made = exceeded(plan, budget, over)
     if asking.proves is None:
         return made
     from cachet_verify.judge.change import budget_hints
 
-    return replace(made, hints=(*made.hints, *budget_hints(plan, plan.budget, over, asking.proves, asking.opened)))
+    return replace(made, hints=(*made.hints, *budget_hints(plan, budget, over, asking.proves, asking.opened)))
 
 
 def _reported(unproved: list[_Open], seen: Replay | None) -> _Open | None:

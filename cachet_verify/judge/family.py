@@ -107,7 +107,8 @@ def _member(loaded: LoadedFile, item: FamilyItem, chosen: dict[str, int], routes
     if schedule is None or schedule.program is None or schedule.unsupported:
         text = ", ".join(f"{name} = {value}" for name, value in chosen.items())
         return not_supported(Plan(item.name, "proof", item.span), (Unsupported(f"{item.of} at {text}", item.span),))
-    scope = Scope(module.step_fns, module.schedule_fns, dict(module.constants), schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
+    known = dict(module.constants)
+    scope = Scope(module.step_fns, module.schedule_fns, known, schedule.buffers, schedule.name, device=schedule.device, units=schedule.units)
     return _applied_member(module, schedule, item, scope, chosen, routes)
 
 

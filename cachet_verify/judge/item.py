@@ -14,7 +14,6 @@ from cachet_verify.elaborate.item import (
     AdmitItem,
     AssertItem,
     CallSite,
-    LawItem,
     LayoutItem,
     OtherItem,
     ProgramItem,
@@ -216,12 +215,6 @@ def plan_admission(item: AdmitItem) -> Plan:
     """`proof p = admit "reason"`: proved by no one, and shown as such."""
     entry = TrustedEntry("admitted", item.name, item.reason)
     return Plan(item.name, "proof", item.span, admitted=(entry,))
-
-
-def plan_law(item: LawItem) -> Plan:
-    """A law: stage 4 proves them."""
-    plan = Plan(item.text, "law", item.span)
-    return not_supported(plan, (Unsupported("laws", item.span),))
 
 
 def plan_other(item: OtherItem, span: Span | None = None) -> Plan:

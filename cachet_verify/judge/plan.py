@@ -113,6 +113,7 @@ class Plan:
     said: tuple[ClaimPart, ...] = ()
     refuses: Refusal | None = None
     witness: tuple[Program, Program] | None = None
+    backing: TrustedEntry | None = None
     sides: tuple[str, str] | None = None
     invariance: Invariant | None = None
     budget: Budget | None = None

@@ -13,7 +13,7 @@ from dataclasses import InitVar, dataclass, field
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, arithmetics, instructions
+from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, Value, Word, arithmetics, instructions
 from cachet_verify.core.machine import Footprint, Machine
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
@@ -134,7 +134,33 @@ class Invariant:
     dims: tuple[str, ...]
 
 
-Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant
+@dataclass(frozen=True, slots=True)
+class LawVariable:
+    """A variable of a law: `fields` are its parts, by name and element type; a word by itself is one part.
+
+    Over the reals it ranges over tuples of real numbers, and over `points`, each a name and the words of its parts.
+    """
+
+    name: str
+    fields: tuple[tuple[str, str], ...]
+    points: tuple[tuple[str, tuple[Word, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LawHolds:
+    """Two expressions agree, component by component, for all values of the variables.
+
+    `domain` is `reals`, where each operation is the real one, or `words`, where each is the function of words that
+    programs compute under IEEE 754.
+    """
+
+    domain: str
+    variables: tuple[LawVariable, ...]
+    left: tuple[Value, ...]
+    right: tuple[Value, ...]
+
+
+Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant | LawHolds
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
-from cachet_verify.core.index import Formula
+from cachet_verify.core.index import FALSE, Formula
+from cachet_verify.core.real import RealAll, RealFormula, RealNot, spell_real
 from cachet_verify.core.spell import spell_formula
 
 
@@ -41,6 +42,26 @@ class Obligation:
     def digest(self) -> str:
         """SHA-256 of the statement, in hex."""
         return self._digest
+
+
+@dataclass(frozen=True, slots=True)
+class RealObligation(Obligation):
+    """`given` entail `shows`, for all real values of the variables that occur; made by `real_obligation`.
+
+    As an integer obligation it asks for a contradiction: whoever takes it for one proves nothing by it.
+    """
+
+    given: tuple[RealFormula, ...] = ()
+    shows: RealFormula = RealNot(RealAll(()))
+
+    def statement(self) -> str:
+        """The logical content as canonical text: what the digest is taken of."""
+        return "\n".join(["over the reals", *map(spell_real, self.given), "|- " + spell_real(self.shows)])
+
+
+def real_obligation(subject: str, given: tuple[RealFormula, ...], shows: RealFormula, can_refute: bool = True) -> RealObligation:
+    """An obligation about real numbers."""
+    return RealObligation(subject, (), FALSE, can_refute, given=given, shows=shows)
 
 
 @dataclass(frozen=True, slots=True)

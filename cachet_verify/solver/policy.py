@@ -11,7 +11,7 @@ from typing import Literal
 
 from cachet_verify.core.index import FALSE, holds, variables
 from cachet_verify.encodings.script import Script
-from cachet_verify.kernel.obligation import Answer, Failed, Obligation, Proved, Refuted, Undecided, Verdict
+from cachet_verify.kernel.obligation import Answer, Failed, Obligation, Proved, RealObligation, Refuted, Undecided, Verdict
 from cachet_verify.solver.pool import SOLVERS, Reply
 
 Policy = Literal["both", "any"]
@@ -30,6 +30,10 @@ def decide(obligation: Obligation, scripts: Scripts, replies: Replies, policy: P
         if answer.solver != solver or answer.script != script.digest():
             return Failed(digest, "an answer to another script", answers)
     said = (answers[0].answer, answers[1].answer)
+    if "sat" in said and isinstance(obligation, RealObligation):
+        if "unsat" in said:
+            return Failed(digest, "solver disagreement: one says unsat, the other sat", answers)
+        return Undecided(digest, "incomplete", answers)
     if "sat" in said:
         return _decide_model(obligation, scripts, replies, answers)
     if said == ("unsat", "unsat") or ("unsat" in said and policy == "any"):

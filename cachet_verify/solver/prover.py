@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from cachet_verify.core.index import FALSE, Formula
 from cachet_verify.encodings import second
 from cachet_verify.encodings.script import EncodingError
-from cachet_verify.kernel.obligation import Failed, Obligation, Undecided, Verdict
+from cachet_verify.kernel.obligation import Failed, Obligation, RealObligation, Undecided, Verdict
 from cachet_verify.solver.policy import Policy, Replies, Scripts, decide, is_satisfiable
 from cachet_verify.solver.pool import SOLVERS, Limits, Pool, Reply
 
@@ -110,6 +110,10 @@ class Prover:
         """The two scripts of an obligation. Raises EncodingError."""
         from cachet_verify.encodings.first import FirstEncoder
 
+        if isinstance(obligation, RealObligation):
+            from cachet_verify.encodings import first_real, second_real
+
+            return first_real.encode_real(obligation), second_real.encode_real(obligation)
         if self._encoder is None or self._encoded >= _BATCH:
             self._encoder, self._encoded = FirstEncoder(), 0
         self._encoded += 1

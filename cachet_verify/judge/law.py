@@ -1,0 +1,63 @@
+"""The plan of a law: refused where values tell its sides apart, else asked, else trusted by its reason.
+
+Takes a law's item; gives its plan. Must not conclude: what is trusted is said to be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cachet_verify.core.family import UnmodelledError
+from cachet_verify.elaborate.item import LawItem, LawSides
+from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
+from cachet_verify.kernel.claim import Goal, LawVariable, RuleError
+from cachet_verify.kernel.law import law_over_reals
+from cachet_verify.kernel.law_word import law_over_words
+from cachet_verify.replay.law import TRIALS, Difference, Point, find_difference
+from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
+
+CODE = "law.not-proved"
+NOT_REFUTED = f"not refuted in {TRIALS} trials"
+
+
+def plan_law(item: LawItem) -> Plan:
+    """A law that has a counterexample is refused, reason or not; one that is not proved is trusted if it has a reason."""
+    plan = Plan(item.text, "law", item.span, backing=_backing(item))
+    if item.unsupported is not None:
+        return _unasked(plan, f"not-supported: {item.unsupported.construct}")
+    if item.sides is None:
+        return _unasked(plan, "the law states no equation")
+    points = tuple(Point(subject.fields, tuple(words for _, words in subject.points)) for subject in item.sides.subjects)
+    found = find_difference(item.domain, points, item.sides.left, item.sides.right)
+    if found is not None:
+        return replace(plan, backing=None, settled=Settled(Verdict.REFUSED, _refused(item, found)))
+    try:
+        goal = _goal(item.domain, item.sides)
+    except (UnmodelledError, RuleError) as error:
+        return _unasked(plan, f"not-supported: {error}")
+    return replace(plan, asked=(Asked(goal, f"law {item.text}: ", CODE, "side", item.span),))
+
+
+def _goal(domain: str, sides: LawSides) -> Goal:
+    variables = tuple(LawVariable(subject.name, subject.fields, subject.points) for subject in sides.subjects)
+    rule = law_over_words if domain == "words" else law_over_reals
+    return rule(variables, sides.left, sides.right)
+
+
+def _backing(item: LawItem) -> TrustedEntry | None:
+    """What a claim that uses the law lists, where it is not proved."""
+    return None if item.reason is None else TrustedEntry("law", item.text, item.reason, NOT_REFUTED if item.sides is not None else None)
+
+
+def _unasked(plan: Plan, reason: str) -> Plan:
+    """A law that nobody can be asked about: trusted by its reason, else undecided."""
+    if plan.backing is not None:
+        return replace(plan, admitted=(plan.backing,))
+    return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=reason))
+
+
+def _refused(item: LawItem, found: Difference) -> Refusal:
+    is_one = item.sides is None or len(item.sides.left) == 1
+    says = "the two sides are equal" if is_one else f"part {found.part} of the two sides is equal"
+    text = f"could not prove law {item.text}: {says}\n  left: {found.left}\n  right: {found.right}"
+    return replace(refusal(CODE, text, item.span), counterexample=dict(found.values))
