@@ -48,7 +48,8 @@ def test_a_mistake_is_refused_with_values(old: str, new: str, law: str, tmp_path
     report = cachet_verify.check([path])
     (item,) = (item for file in report.files for item in file.items if item.name == f"Online: {law} over reals")
     assert item.verdict.value == "refused"
-    assert item.refusal is not None and item.refusal.counterexample
+    assert item.refusal is not None
+    assert item.refusal.counterexample
 
 
 def test_a_reason_stands_in_for_a_proof_and_not_against_a_counterexample(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import pytest
@@ -31,12 +32,13 @@ A, B, C = (Load(name, ()) for name in "abc")
 
 
 @pytest.fixture(scope="module")
-def prover() -> Prover:
-    return Prover()
+def prover() -> Iterator[Prover]:
+    with Prover() as opened:
+        yield opened
 
 
 def holds(prover: Prover, goal: Goal) -> bool:
-    assert goal.obligations
+    assert goal.obligations != ()
     return all(isinstance(verdict, Proved) for verdict in prover.prove(goal.obligations))
 
 
@@ -108,7 +110,7 @@ def test_kinds_of_word_operations_do_not_mix() -> None:
         law_over_words((variable("a", "i32"),), (op("max", op("add", A, one, elem="i32"), A, elem="i32"),), (op("add", A, one, elem="i32"),))
 
 
-LAWS = {
+LAWS: dict[str, tuple[Value, Value]] = {
     "max twice": (op("max", A, A, elem="T"), A),
     "max of minimum": (op("max", A, op("min", A, B, elem="T"), elem="T"), A),
     "max commutes": (op("max", A, B, elem="T"), op("max", B, A, elem="T")),

@@ -93,4 +93,5 @@ def test_every_false_law_is_refused_with_values(start: int, tmp_path: Path) -> N
     assert len(laws) == sum(text.count("  law ") for text in texts)
     for item in laws:
         assert item.verdict.value == "refused", item.name
-        assert item.refusal is not None and item.refusal.counterexample, item.name
+        assert item.refusal is not None, item.name
+        assert item.refusal.counterexample, item.name
