@@ -4,8 +4,8 @@ Takes a core program and the level where buffers live that say nothing else; giv
 lease, in textual order. Trusted. Must not bound a trip count, nor leave out a statement it does not know.
 
 Entering a lease moves the buffer's span from its home to the level of the lease, and a `mut` lease
-moves it back as well. The home of a parameter is the level it is declared at; that of a lease, where
-a lease is leased again, is the level of the first.
+moves it back as well; at the level where it is already, it moves nothing. The home of a parameter is the level
+it is declared at; where a lease is leased again, the level of the first. A lease of a part moves the whole.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ def _after(stmt: Stmt, place: _Place) -> _Place:
 def _of_statement(stmt: Stmt, place: _Place) -> Iterator[Pull]:
     if isinstance(stmt, Lease):
         root, level = place.found(stmt.root)
-        yield Pull(stmt.alias, root, level, stmt.level, stmt.mutable, place.around, stmt.span)
+        if level != stmt.level:
+            yield Pull(stmt.alias, root, level, stmt.level, stmt.mutable, place.around, stmt.span)
     elif isinstance(stmt, For):
         yield from _of_block(stmt.body, place.inside(stmt.counter, stmt.domain))
     elif isinstance(stmt, Grid):
