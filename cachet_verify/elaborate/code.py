@@ -18,9 +18,10 @@ _TABLE = (
     (
         "elaborate.barrier",
         "A barrier makes the groups that share a tile wait for one another, so every one of them has to come to it: it stands in the body of a "
-        "`grid … by tile`, under loops and guards that are the same for all groups.",
+        "`grid … by tile`, under loops and guards that are the same for all groups. Where a loop or a guard holds a barrier, memory that "
+        "groups share is not used on both sides of its start or end without a barrier between, unless both only read.",
         "if si < 1 then\n  barrier",
-        "Put the barrier outside the guard, and leave the work inside.",
+        "Put the barrier outside the guard, and leave the work inside; put one more where two uses meet.",
     ),
     (
         "elaborate.call.argument",
@@ -294,7 +295,8 @@ _TABLE = (
     ),
     (
         "elaborate.tile.block",
-        "An instruction multiplies whole blocks, each in the part of one group: its blocks have to divide the tiles, and the parts of a grid by tile.",
+        "An instruction multiplies whole blocks, each in the part of one group: its blocks have to divide the tiles, and the parts of a "
+        "grid by tile.",
         "let x: [f32; 12, 8] = …    // in blocks of 8 x 8",
         "Choose extents that are multiples of the blocks.",
     ),

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import ZERO, Const, Index, Var, div, eq, le, lt, mod
+from cachet_verify.core.index import ZERO, Const, Index, Var, div, eq, le, lt, mod, neg
 from cachet_verify.core.ir import Axis, Block, Declare, For, Grid, Groups, If, Range, Slice, Stmt, Store, View, Window
 from cachet_verify.core.spell import spell
+from cachet_verify.elaborate.barrier import Around, Part, Wait, find_meeting, region_of
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.range import children
 from cachet_verify.elaborate.scope import BufferEntity, DeviceEntity, IndexEntity, PoisonEntity, Scope
@@ -41,7 +42,12 @@ def elaborate_groups(body: Statements, statement: ast.Grid, windows: Sequence[Wi
         shared = scope.bind(DeviceEntity.KEY, DeviceEntity(statement.device or "", parts))
         return groups, body.body(statement.body, shared)
     found: list[Stmt] = []
-    _Regions(body, clause.names, counts).sequence(statement.body, scope, found)
+    regions = _Regions(body, clause.names, counts)
+    meeting = find_meeting(regions.sequence(statement.body, scope, found))
+    if meeting is not None:
+        message = f"groups may use `{meeting.buffer}` here while others are still at an earlier use of it: no barrier parts the two"
+        hint = "`barrier` between them; in a loop its end meets its start too"
+        raise body.context.stop("elaborate.barrier", message, meeting.span or statement.span, hint)
     return groups, Block(tuple(found))
 
 
@@ -126,18 +132,19 @@ class _Regions:
     def __post_init__(self) -> None:
         self.uneven = self.uneven | frozenset(self.names)
 
-    def sequence(self, stmts: Sequence[ast.Statement], scope: Scope, found: list[Stmt]) -> None:
-        """Statements in order, cut at their barriers."""
+    def sequence(self, stmts: Sequence[ast.Statement], scope: Scope, found: list[Stmt]) -> tuple[Part, ...]:
+        """Statements in order, cut at their barriers; gives the regions and what is between them."""
         waiting: list[ast.Statement] = []
+        parts: list[Part] = []
         for place, stmt in enumerate(stmts):
             rest = stmts[place + 1 :]
             if isinstance(stmt, ast.Barrier):
-                self.region(waiting, rest, scope, found)
+                parts += [*self.region(waiting, rest, scope, found), Wait()]
                 waiting = []
             elif _has_barrier(stmt):
-                self.region(waiting, stmts[place:], scope, found)
+                parts += self.region(waiting, stmts[place:], scope, found)
                 waiting = []
-                self.nested(stmt, scope, found)
+                parts.append(self.nested(stmt, scope, found))
             elif _is_shared(stmt) and isinstance(stmt, (ast.Let, ast.Var)):
                 scope = self.scratch(stmt, scope, found)
             elif self.binds_again(stmt, scope):
@@ -149,7 +156,7 @@ class _Regions:
                 waiting.append(stmt)
             else:
                 waiting.append(stmt)
-        self.region(waiting, (), scope, found)
+        return (*parts, *self.region(waiting, (), scope, found))
 
     def binds_again(self, stmt: ast.Statement, scope: Scope) -> bool:
         """Whether a statement only names an index or memory, so that each region has it for itself."""
@@ -168,25 +175,25 @@ class _Regions:
                 scope = scope.bind(stmt.name, IndexEntity(Var(stmt.name)))
         return scope
 
-    def nested(self, stmt: ast.Statement, scope: Scope, found: list[Stmt]) -> None:
+    def nested(self, stmt: ast.Statement, scope: Scope, found: list[Stmt]) -> Part:
         """A loop or a guard with a barrier inside: the same for all groups, so it stands around the regions."""
         inner = replace(self)
         if isinstance(stmt, ast.For) and not _names(stmt.domain) & self.uneven:
             domain, counter, within = self.body.domain(stmt.index, stmt.domain, scope)
             held: list[Stmt] = []
-            inner.sequence(stmt.body, within, held)
+            parts = inner.sequence(stmt.body, within, held)
             found.append(For(counter, domain, Block(tuple(held)), stmt.span))
-        elif isinstance(stmt, ast.If) and not _names(stmt.condition) & self.uneven:
+            return Around((parts,), True)
+        if isinstance(stmt, ast.If) and not _names(stmt.condition) & self.uneven:
             condition = elaborate_condition(stmt.condition, scope, self.body.context)
             then: list[Stmt] = []
             orelse: list[Stmt] = []
-            inner.sequence(stmt.then, scope.assume(condition), then)
-            replace(self).sequence(stmt.otherwise, scope, orelse)
+            first = inner.sequence(stmt.then, scope.assume(condition), then)
+            second = replace(self).sequence(stmt.otherwise, scope.assume(neg(condition)), orelse)
             found.append(If(condition, Block(tuple(then)), Block(tuple(orelse)), stmt.span))
-        elif isinstance(stmt, (ast.For, ast.If)):
-            raise self.body.context.stop("elaborate.barrier", "this barrier stands where not every group comes to it", _barrier(stmt).span, _HINT)
-        else:
-            raise self.body.context.stop("elaborate.barrier", "a barrier stands in the body of a grid by tile itself", _barrier(stmt).span, _HINT)
+            return Around((first, second), False)
+        says = "this barrier stands where not every group comes to it"
+        raise self.body.context.stop("elaborate.barrier", says, _barrier(stmt).span, _HINT)
 
     def scratch(self, stmt: ast.Let | ast.Var, scope: Scope, found: list[Stmt]) -> Scope:
         """Memory that all groups of the tile share; its words are unspecified at first."""
@@ -206,10 +213,10 @@ class _Regions:
 
     # --- one region ---
 
-    def region(self, stmts: Sequence[ast.Statement], rest: Sequence[ast.Statement], scope: Scope, found: list[Stmt]) -> None:
-        """A grid over the groups, in which statements run that no barrier parts."""
+    def region(self, stmts: Sequence[ast.Statement], rest: Sequence[ast.Statement], scope: Scope, found: list[Stmt]) -> tuple[Part, ...]:
+        """A grid over the groups, in which statements run that no barrier parts; nothing where they only name things."""
         if all(stmt in self.again for stmt in stmts):
-            return
+            return ()
         counters = tuple(self.body.context.fresh.take(name) for name in self.names)
         inner = scope
         for name, counter, count in zip(self.names, counters, self.counts, strict=True):
@@ -226,7 +233,10 @@ class _Regions:
             if isinstance(stmt, (ast.Let, ast.Var)) and stmt not in self.again and stmt.name in later:
                 self.keep(stmt, inner, counters, (held, start), found)
         axes = tuple(Axis(counter, ZERO, count) for counter, count in zip(counters, self.counts, strict=True))
-        found.append(Grid(axes, Block(tuple(held)), span=stmts[0].span))
+        grid = Grid(axes, Block(tuple(held)), span=stmts[0].span)
+        found.append(grid)
+        roots = {entity.name: entity.root for entity in scope.names.values() if isinstance(entity, BufferEntity)}
+        return (region_of(grid, roots, frozenset(kept.buffer for kept in self.kept)),)
 
     def statement(self, stmt: ast.Statement, scope: Scope, held: list[Stmt]) -> Scope:
         """One statement as any other; what is refused poisons its name and leaves a gap."""
