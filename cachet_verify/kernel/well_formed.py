@@ -14,18 +14,22 @@ from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.family import Families, Family
 from cachet_verify.core.index import (
     ZERO,
+    Div,
     Formula,
     Index,
+    Mod,
     Product,
     Sum,
     Var,
     add,
     conj,
     conjuncts,
+    div,
     divisors,
     le,
     lt,
     minimum,
+    mod,
     mul,
     ne,
     neg,
@@ -119,15 +123,18 @@ def _marked_inside(stmt: Stmt, name: Callable[[], str]) -> Stmt:
     return stmt
 
 
-def block_terms(program: Program) -> dict[str, tuple[Index, Index]]:
-    """For each block loop, its first index and its size, over ordinals of blocks."""
+Cut = tuple[Index, Index, Index]
+
+
+def block_terms(program: Program) -> dict[str, Cut]:
+    """For each loop or axis over blocks, where the blocks start, their size, and the length of one, over ordinals of blocks."""
     by: dict[str, Index] = {}
-    found: dict[str, tuple[Index, Index]] = {}
+    found: dict[str, Cut] = {}
     for name, blocks in _block_loops(program):
         low, high, size = (substitute(term, by) for term in (blocks.low, blocks.high, blocks.size))
         start = add(low, mul(size, Var(name)))
         by[f"{name}.lo"], by[f"{name}.len"] = start, minimum(size, sub(high, start))
-        found[name] = (low, size)
+        found[name] = (low, size, by[f"{name}.len"])
     return found
 
 
@@ -144,7 +151,7 @@ def _block_loops(program: Program) -> Iterator[tuple[str, Blocks]]:
                 yield part.counter, part.domain
 
 
-def _ask_domain(asked: Asked, member: Family, blocks: Mapping[str, tuple[Index, Index]]) -> None:
+def _ask_domain(asked: Asked, member: Family, blocks: Mapping[str, Cut]) -> None:
     """Bounds and guards divide by nothing that is zero, and blocks have indices."""
     started: set[str] = set()
     for place, constraint in enumerate(member.domain):
@@ -194,7 +201,7 @@ def _check_words(member: Family) -> None:
                 raise RuleError(RULE, f"an integer word is divided by one that may be 0, in a store to {member.buffer}", member)
 
 
-def _ask_bounds(asked: Asked, families: Families, touch: Touch, blocks: Mapping[str, tuple[Index, Index]]) -> None:
+def _ask_bounds(asked: Asked, families: Families, touch: Touch, blocks: Mapping[str, Cut]) -> None:
     """An access stays inside the shape of its buffer."""
     buffer = families.buffers[touch.buffer]
     if touch.phase == WRITE and buffer.mode == "reads":
@@ -211,13 +218,16 @@ def _ask_bounds(asked: Asked, families: Families, touch: Touch, blocks: Mapping[
     asked.ask(f"{verb} {touch.buffer}[{shown}] stays inside [{shape}]", (*touch.family.domain, *touch.under), goal)
 
 
-def as_written(term: Index, blocks: Mapping[str, tuple[Index, Index]]) -> Index:
-    """A term with the first index of a block under the name it has in the program, where that shows."""
-    for name, (low, size) in blocks.items():
+def as_written(term: Index, blocks: Mapping[str, Cut]) -> Index:
+    """A term with the first index and the length of a block under the names they have in the program, where that shows."""
+    for name, (low, size, length) in blocks.items():
         if low == ZERO and term == mul(size, Var(name)):
             return Var(f"{name}.lo")
+        if term == length:
+            return Var(f"{name}.len")
     if isinstance(term, Sum):
         return add(*(as_written(part, blocks) for part in term.terms))
-    if isinstance(term, Product):
-        return mul(as_written(term.left, blocks), as_written(term.right, blocks))
+    if isinstance(term, (Product, Div, Mod)):
+        made = {Product: mul, Div: div, Mod: mod}[type(term)]
+        return made(as_written(term.left, blocks), as_written(term.right, blocks))
     return term

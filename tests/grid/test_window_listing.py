@@ -18,7 +18,8 @@ SCHEDULES = {
     "turned": ("@(S = PlusTimes f32)", "grid over (j, i)", "grid j in 0 .. N, i in 0 .. M writes c[i, j] as ct do"),
     "bands": (
         "@(S = PlusTimes f32)",
-        "zero (i, j) c\nsplit k by 8 as gk ragged\nsplit j by 16 as gj ragged\nsplit i by 64 as gi, 4 as ui\norder (gk, gj, gi, ui, i, j)\nparallel gi",
+        "zero (i, j) c\nsplit k by 8 as gk ragged\nsplit j by 16 as gj ragged\nsplit i by 64 as gi, 4 as ui\n"
+        "order (gk, gj, gi, ui, i, j)\nparallel gi",
         "grid gi in 0 .. M / 64 writes c[64 * gi .. 64 * gi + 64, gj.lo .. gj.lo + gj.len] do",
     ),
     "ragged": (
