@@ -124,6 +124,10 @@ FLOAT: tuple[tuple[Filler, Filler], ...] = (
     *_AGAIN,
     *_AGAIN,
     *_AGAIN,
+    (_ones, _drawn("-0.0")),
+    (_drawn("-0.0"), _ones),
+    (_drawn("inf", "1", "2"), _drawn("1", "2")),
+    (_drawn("1", "2"), _drawn("inf", "1", "2")),
 )
 """How to fill the buffers of a float type: those at even positions, and those at odd ones."""
 
