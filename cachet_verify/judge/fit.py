@@ -19,7 +19,7 @@ from cachet_verify.elaborate.machine import accumulator_fact, level_fact, machin
 from cachet_verify.elaborate.module import Module
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.world import qualified
-from cachet_verify.judge.extent import Extent, extents
+from cachet_verify.judge.extent import extents
 from cachet_verify.judge.item import without_prints
 from cachet_verify.judge.plan import Asked, Missing, Plan, Told
 from cachet_verify.kernel.claim import RuleError
@@ -187,18 +187,16 @@ def _note(row: Row, program: Program, found: Fitting, platform: Platform) -> Ite
 
 
 def _smaller(row: Row, program: Program, found: Fitting) -> Iterator[str]:
-    """The one extent that fits after the fewest halvings, where there is one."""
+    """The one extent that fits after the fewest halvings, where there is one: what to type where one halving does."""
     names = {part.buffer for part in row.parts}
-    least: tuple[int, int, Extent] | None = None
-    for extent in extents(program, found.machine, found.footprints):
-        halved, size = 0, extent.now
-        while size > extent.largest:
-            halved, size = halved + 1, size // 2
-        if extent.buffer in names and halved and size and (least is None or halved < least[0]):
-            least = (halved, size, extent)
-    if least is not None:
-        _, size, extent = least
-        yield f"try: {size} in place of {extent.now} as extent {extent.place} of {extent.buffer}; up to {extent.largest} fits"
+    able = [extent for extent in extents(program, found.machine, found.footprints) if extent.buffer in names and 0 < extent.largest < extent.now]
+    least = min(able, key=lambda extent: extent.now / extent.largest, default=None)
+    if least is None:
+        return
+    half = least.now // 2
+    yield f"extent {least.place} of {least.buffer} is {least.now}, and fits up to {least.largest}"
+    if half <= least.largest:
+        yield f"try: {half} in place of {least.now}"
 
 
 def _place(row: Row, span: Span | None) -> Span | None:
