@@ -186,29 +186,31 @@ def _meet(ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal,
 def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
     """Terms that equations may have beside the variables.
 
-    Products of two variables, quotients of sizes, and quotients and remainders of a counter by a literal that stand in
-    the programs' domains and cells, and products of their divisors with counters.
+    Products of two variables, quotients of sizes, and quotients and remainders by a literal that stand in the programs'
+    domains and cells, and products of their divisors with counters.
     """
     found: dict[Index, None] = {}
     divisors: dict[Var, None] = {}
     counters: dict[str, None] = {}
     for side in sides:
+        sizes = frozenset(side.families.program.sizes)
         for member in side.families.members:
             counters.update(dict.fromkeys(member.names()))
             cells = [term for access in accesses(member.value) for term in access.cell]
-            for item in (*member.domain, *member.cell, *cells):
-                for term in subterms(item):
-                    if isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var):
-                        found[term] = None
-                    elif isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
-                        divisors[term.right] = None
-                    elif isinstance(term, (Div, Mod)) and variables(term) <= frozenset(side.families.program.sizes):
-                        found[term] = None
-                    elif isinstance(term, (Div, Mod)) and isinstance(term.left, Var) and isinstance(term.right, Const):
-                        found[term] = None
+            for term in (term for item in (*member.domain, *member.cell, *cells) for term in subterms(item)):
+                if isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
+                    divisors[term.right] = None
+                elif _may_stand(term, sizes):
+                    found[term] = None
     for divisor in divisors:
         found.update(dict.fromkeys(Product(divisor, Var(counter)) for counter in counters))
     return tuple(found)
+
+
+def _may_stand(term: Index, sizes: frozenset[str]) -> bool:
+    if isinstance(term, (Div, Mod)):
+        return isinstance(term.right, Const) or variables(term) <= sizes
+    return isinstance(term, Product) and isinstance(term.left, Var) and isinstance(term.right, Var)
 
 
 def fit(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Formula]:

@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import Literal
 
 from cachet_verify.core.family import Access, Counter, Families, Family, accesses
 from cachet_verify.core.index import (
@@ -24,6 +25,8 @@ from cachet_verify.core.index import (
     Div,
     Formula,
     Index,
+    Max,
+    Min,
     Mod,
     Substitution,
     Var,
@@ -40,6 +43,7 @@ from cachet_verify.core.index import (
     sub,
     substitute,
     substitute_formula,
+    subterms,
     variables,
 )
 from cachet_verify.core.ir import Word
@@ -169,10 +173,10 @@ def _candidates(families: Families, reader: Reader) -> list[Source]:
         for depth in depths:
             if depth < len(shared) and shared[depth] in writer.grids():
                 continue
-            for is_whole in (False, True) if any(isinstance(term, Div) for term in writer.cell) else (False,):
-                source = _candidate(writer, reader, shared, depth, is_whole)
+            for place, way in enumerate(_ways(writer)):
+                source = _candidate(writer, reader, shared, depth, way)
                 if source is not None:
-                    ranked.append(((-depth, -order), source))
+                    ranked.append(((-depth, -order, place), source))
     ranked.sort(key=lambda pair: pair[0])
     return [source for _, source in ranked]
 
@@ -190,14 +194,25 @@ def _shared(writer: Family, reader: Family | None) -> tuple[list[str], bool]:
     return shared, False
 
 
-def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, is_whole: bool = False) -> Source | None:
-    """The writer's instance that agrees with the reader down to a depth; `is_whole` takes quotients for those of the last dividend."""
+Way = Literal["plain", "whole", "back"]
+
+
+def _ways(writer: Family) -> tuple[Way, ...]:
+    """How to read the address: where many instances write one cell, the last of its quotient, or one block back."""
+    parts = [part for term in writer.cell for part in subterms(term)]
+    if any(isinstance(part, Mod) for part in parts):
+        return ("plain", "back")
+    return ("plain", "whole") if any(isinstance(part, (Div, Min, Max)) for part in parts) else ("plain",)
+
+
+def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, way: Way = "plain") -> Source | None:
+    """The writer's instance that agrees with the reader down to a depth, and is what the address says, or the latest."""
     at: dict[str, Index] = {name: Var(name) for name in shared[:depth]}
     unknown = [name for name in writer.names() if name not in at]
     fresh: Substitution = {name: Var("?" + name) for name in unknown}
     cell = tuple(substitute(term, fresh) for term in writer.cell)
     lows = {"?" + counter.name: substitute(counter.low, fresh) for counter in writer.counters}
-    equations = [_undivided(*pair) if is_whole else pair for pair in zip(cell, reader.cell, strict=True)]
+    equations = [_undivided(*pair) if way == "whole" else pair for pair in zip(cell, reader.cell, strict=True)]
     found = decode([ours for ours, _ in equations], [theirs for _, theirs in equations], ["?" + name for name in unknown], lows)
     told = {name: found["?" + name] for name in unknown if "?" + name in found and not _is_open(found["?" + name])}
     guards: list[Formula] = []
@@ -214,6 +229,8 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
         last = sub(Var(parting), ONE) if counter.name == parting else _last(writer, counter, at, told)
         if last is None:
             return None
+        if way == "back" and counter.name != parting:
+            last, way = sub(last, ONE), "plain"
         at[counter.name] = _around(equations, counter.name, at, last)
     guards.extend(substitute_formula(part, at) for part in writer.domain)
     guards.append(all_equal((substitute(term, at) for term in writer.cell), reader.cell))
@@ -222,9 +239,11 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
 
 
 def _undivided(ours: Index, theirs: Index) -> tuple[Index, Index]:
-    """An equation with a quotient by a literal, for the largest dividend that has it."""
+    """An equation with a quotient by a literal, for the largest dividend that has it; with a bound, for what is bounded."""
     if isinstance(ours, Div) and isinstance(ours.right, Const) and ours.right.value > 0:
         return ours.left, add(mul(ours.right, theirs), Const(ours.right.value - 1))
+    if isinstance(ours, (Min, Max)):
+        return (ours.left if _is_open(ours.left) else ours.right), theirs
     return ours, theirs
 
 
