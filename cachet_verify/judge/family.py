@@ -20,7 +20,7 @@ from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.judge.item import borrowed, conditions, layouts_of, not_supported
 from cachet_verify.judge.plan import Plan, premises_of
-from cachet_verify.judge.relation import Questions, compared, formed
+from cachet_verify.judge.relation import Questions, compared, formed, mixture
 from cachet_verify.judge.schedule import apply_schedule, plan_schedule
 from cachet_verify.judge.synth import chosen_by
 from cachet_verify.rewrite.scope import Scope
@@ -141,6 +141,9 @@ def _compared_open(module: Module, schedule: ScheduleItem, item: FamilyItem, pla
     if applied.stopped is not None:
         return replace(plan_schedule(plan.name, plan.span, applied, "a"), kind=plan.kind)
     final = applied.program
+    mix = mixture(start, final)
+    if mix is not None:
+        return not_supported(plan, (Unsupported(mix, item.span),))
     questions = formed(start, item.span) + formed(final, item.span) + layouts_of(final, module.layouts)
     questions += compared(plan.name, start, final, item.span) + _needed(module, schedule, item)
     return replace(

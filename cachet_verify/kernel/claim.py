@@ -356,9 +356,14 @@ def computes(formed: tuple[Claim, Claim], routes: tuple[Claim, ...]) -> Goal:
     same = Same(meaning.program, program.program)
     if any(claim.statement != same for claim in routes):
         raise RuleError("computes", "a route does not compare these programs")
-    if any(found != program.program.arithmetic for found in arithmetics(program.program.body, None)):
-        raise RuleError("computes", "the program does not run where its arithmetic is")
+    check_runs("computes", program.program)
     return issue("computes", Computes(meaning.program, program.program), (), (*formed, *routes))
+
+
+def check_runs(rule: str, program: Program) -> None:
+    """Refuse a program that does not run where its arithmetic is: a meaning may be evaluated anywhere, what is called runs where it stands."""
+    if any(found != program.arithmetic for found in arithmetics(program.body, None)):
+        raise RuleError(rule, f"{program.name} does not run where its arithmetic is")
 
 
 def scratch_names(program: Program) -> frozenset[str]:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from cachet_verify.core.index import ZERO, Formula, Index, Substitution, Var, conj, le, lt, substitute, substitute_formula, variables
 from cachet_verify.core.ir import Block, For, Lease, Load, Param, Program, Range, Require, Stmt, Store
-from cachet_verify.kernel.claim import Claim, Goal, Invariant, RuleError, Same, WellFormed, issue
+from cachet_verify.kernel.claim import Claim, Goal, Invariant, RuleError, Same, WellFormed, check_runs, issue
 from cachet_verify.kernel.scope import bound_names
 
 RULE = "invariant"
@@ -39,6 +39,7 @@ def invariant(formed: Claim, same: Claim, buffer: str, dims: tuple[str, ...]) ->
     if not isinstance(formed.statement, WellFormed):
         raise RuleError(RULE, "the first premise says that the program is well formed")
     program = formed.statement.program
+    check_runs(RULE, program)
     pair = twins(program, buffer, dims)
     if same.statement != Same(pair.first, pair.second):
         raise RuleError(RULE, "the second premise does not compare the program with itself at other sizes")
