@@ -35,6 +35,8 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
     if not isinstance(function, ast.Name):
         raise values.context.stop("elaborate.name.kind", "the name of a function is wanted here", expr.span)
     name = function.name
+    if name in operation.ELEMENTARY:
+        return _elementary(values, name, expr, wanted, place)
     if name in operation.LATER:
         raise UnsupportedError(f"`{name}`", expr.span)
     if name in operation.UNIFORM:
@@ -44,10 +46,8 @@ def apply_function(values: Values, expr: ast.Apply, wanted: ValueType, place: Pl
         return Op(core, wanted.elem, tuple(values.check(arg, wanted, place) for arg in expr.args))
     if name == "splat":
         return _splat(values, expr, wanted, place)
-    if name == "slice_lanes":
-        return sliced(values, expr, wanted, place)
-    if name in PRIMITIVES:
-        return outer_product(values, name, expr, wanted, place)
+    if name == "slice_lanes" or name in PRIMITIVES:
+        return sliced(values, expr, wanted, place) if name == "slice_lanes" else outer_product(values, name, expr, wanted, place)
     if name == "select":
         check_arity(values, expr, name, 3)
         decided = values.check(expr.args[0], ValueType("bool", wanted.width), place)
@@ -62,6 +62,18 @@ def _product(values: Values, name: str, expr: ast.Apply) -> StopError:
     says = "multiplies tiles, and gives one" if name == "mma" else "is the whole body of an `instr fn`"
     hint = "`let t: [f32; 16, 16] = mma x y t`" if name == "mma" else "`mma_block a b acc`"
     return values.context.stop("elaborate.name.kind", f"`{name}` {says}", expr.span, hint)
+
+
+def _elementary(values: Values, name: str, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
+    """A function of numbers that the standard library defines for each element type."""
+    context = values.context
+    check_arity(values, expr, name, 1)
+    implementation = context.unit.implementation((wanted.elem,), "Elementary")
+    if implementation is None or name not in implementation.members:
+        raise context.stop("elaborate.type.operation", f"`{name}` is not defined on `{wanted.elem}`", expr.span)
+    kind = ValueType(wanted.elem, wanted.width)
+    argument = ValueEntity(values.check(expr.args[0], kind, place), kind)
+    return inline_function(values, implementation.members[name], implementation.path, [argument], kind, place)
 
 
 def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:

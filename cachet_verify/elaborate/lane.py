@@ -29,7 +29,7 @@ def check_arity(values: Values, expr: ast.Apply, name: str, count: int) -> None:
 
 
 def sliced(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
-    """`slice_lanes v n`: so many lanes of `v`, from lane `n` on, as are wanted. That they are lanes of `v` is a bound like any other."""
+    """`slice_lanes v n`: as many lanes of `v` as are wanted, from lane `n` on. That `v` has them is a bound like any other."""
     check_arity(values, expr, "slice_lanes", 2)
     vector, first = expr.args
     found = values.infer(vector, place.scope)
@@ -54,7 +54,8 @@ def outer_product(values: Values, name: str, expr: ast.Apply, wanted: ValueType,
     height, width = _lanes(values, name, column, place), _lanes(values, name, row, place)
     if height * width != wanted.width or width < 2:
         message = f"a column of {height} and a row of {width} update a block of {height * width}, and `{wanted.text()}` is wanted here"
-        raise values.context.stop("elaborate.vector.width", message, expr.span, f"`Vec {wanted.elem} ({height} * {width})`, with at least two columns")
+        hint = f"`Vec {wanted.elem} ({height} * {width})`, with at least two columns"
+        raise values.context.stop("elaborate.vector.width", message, expr.span, hint)
     values.defined(PRIMITIVES[name], wanted, expr)
     cell = Var(place.lane.counter)
     active = active_cell(cell, width, *(elaborate_index(part, place.scope, values.context) for part in (rows, cols)))

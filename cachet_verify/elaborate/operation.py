@@ -30,10 +30,14 @@ UNIFORM = {
 PRODUCTS = ("mma", "mma_block")
 """The product of tiles, and the body of an instruction that multiplies blocks."""
 
-RESERVED = (*UNIFORM, *PRODUCTS, "select", "from_bits", "to_bits", "splat", "slice_lanes", *PRIMITIVES, "repeat", "descriptor", "floor", "ceil", "alloc", "print")
+_LANES = ("splat", "slice_lanes", *PRIMITIVES)
+RESERVED = (*UNIFORM, *PRODUCTS, *_LANES, "select", "from_bits", "to_bits", "repeat", "descriptor", "floor", "ceil", "alloc", "print")
 """Function names of the language itself; a declaration cannot take them."""
 
-LATER = ("slice_lanes", "exp", "log", "descriptor")
+ELEMENTARY = ("exp",)
+"""Functions that the standard library defines, by element type."""
+
+LATER = ("log", "descriptor")
 """Functions without a meaning yet."""
 
 
