@@ -168,13 +168,16 @@ class Maker:
         return View(name, counters, root, index), {**buffers, name: 2}
 
     def grid(self, ints: list[str], buffers: dict[str, int], depth: int) -> Stmt:
-        """Iterations that own a row each: other writes may race, and such programs are left out."""
+        """Iterations, of a range or over blocks, that own a row each: other writes may race, and such programs are left out."""
         counter, root = self.fresh("g"), self.chance.choice([name for name, rank in buffers.items() if rank == 2])
         alias = self.fresh("w")
-        window = Window(root, (Var(counter), Slice(Const(0), Const(EXTENT))), alias)
+        size = Const(self.chance.randrange(1, 3)) if self.chance.randrange(2) else None
+        axis = Axis(counter, Const(0), Const(EXTENT), size)
+        names = self.counters(counter, axis.domain)
+        window = Window(root, (Var(names[0] if size is None else names[1]), Slice(Const(0), Const(EXTENT))), alias)
         own = {alias: 1} if self.chance.randrange(2) else {**buffers, alias: 1}
-        body = self.body([*ints, counter], own, depth - 1)
-        return Grid((Axis(counter, Const(0), Const(EXTENT)),), body, (window,))
+        body = self.body([*ints, *names], own, depth - 1)
+        return Grid((axis,), body, (window,))
 
     def program(self) -> Program:
         body = self.body(["M", "N"], {"x": 2, "y": 2}, 3)
