@@ -154,12 +154,23 @@ def _not_proved(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
 
 def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.ObligationReport, ...], asking: Asking) -> record.ItemReport:
     """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
-    over = next((item for item in unproved if item.asked.code != CODE and isinstance(item.verdict, Refuted) and item.obligation.can_refute), None)
-    refused = _over_budget(plan, unproved, asking) if over is None else _refused(over, None)
+    over = [item for item in unproved if isinstance(item.verdict, Refuted) and item.obligation.can_refute]
+    refused = None if over and over[0].asked.code != CODE else _over_budget(plan, unproved, asking)
+    if refused is None and over:
+        refused = _with_room(plan, _refused(over[0], None), asking)
     if refused is not None:
         return _item(plan, record.Verdict.REFUSED, shown, refused)
     reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
     return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
+
+
+def _with_room(plan: Plan, made: record.Refusal, asking: Asking) -> record.Refusal:
+    """The refusal of a working set, with the block that would fit where there is one."""
+    if not made.code.startswith("cost.") or made.code == CODE or asking.proves is None or asking.opened is None:
+        return made
+    from cachet_verify.judge.room import room_hints
+
+    return replace(made, hints=(*made.hints, *room_hints(plan, asking.proves, asking.opened)))
 
 
 def _over_budget(plan: Plan, unproved: list[_Open], asking: Asking) -> record.Refusal | None:

@@ -187,16 +187,12 @@ def _note(row: Row, program: Program, found: Fitting, platform: Platform) -> Ite
 
 
 def _smaller(row: Row, program: Program, found: Fitting) -> Iterator[str]:
-    """The one extent that fits after the fewest halvings, where there is one: what to type where one halving does."""
+    """The one extent that has to shrink least until the row fits, where one alone can."""
     names = {part.buffer for part in row.parts}
     able = [extent for extent in extents(program, found.machine, found.footprints) if extent.buffer in names and 0 < extent.largest < extent.now]
     least = min(able, key=lambda extent: extent.now / extent.largest, default=None)
-    if least is None:
-        return
-    half = least.now // 2
-    yield f"extent {least.place} of {least.buffer} is {least.now}, and fits up to {least.largest}"
-    if half <= least.largest:
-        yield f"try: {half} in place of {least.now}"
+    if least is not None:
+        yield f"extent {least.place} of {least.buffer} is {least.now}, and fits up to {least.largest}"
 
 
 def _place(row: Row, span: Span | None) -> Span | None:
