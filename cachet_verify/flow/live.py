@@ -7,24 +7,48 @@ Must not be trusted: the kernel checks that live readers read what live instance
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cachet_verify.core.family import Families, Family, accesses, lower
-from cachet_verify.core.index import Formula, Index, Var, conj, substitute_formula, variables
+from cachet_verify.core.index import (
+    Compare,
+    Const,
+    Div,
+    Formula,
+    Index,
+    Max,
+    Min,
+    Mod,
+    Product,
+    Sum,
+    Var,
+    add,
+    compare,
+    conj,
+    div,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    substitute_formula,
+    variables,
+)
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms, sizer
 from cachet_verify.flow.source import draw_cells
 from cachet_verify.kernel.dataflow import Flow, Pieces, cell_names
+from cachet_verify.kernel.effective import effective
 
 _CELLS = 60
-_STEPS = 400
+_STEPS, _BROAD = 400, 60
 
 Point = tuple[int, ...]
 
 
 def propose_live(program: Program, flow: Flow) -> dict[str, Formula]:
     """A condition for each family that has idle instances; nothing for the others."""
-    return live_conditions(lower(program), flow)
+    return live_conditions(effective(lower(program)), flow)
 
 
 def live_conditions(families: Families, flow: Flow) -> dict[str, Formula]:
@@ -51,10 +75,32 @@ def _candidates(families: Families, family: Family) -> Iterator[Formula]:
         for part in other.domain:
             for lane in variables(part) & other.lanes():
                 for name in own:
-                    moved = substitute_formula(part, {lane: Var(name)})
-                    if variables(moved) <= known and moved not in seen:
-                        seen.add(moved)
-                        yield moved
+                    for moved in (substitute_formula(part, {lane: Var(name)}), *_as_read(part, other, family)):
+                        if variables(moved) <= known and moved not in seen:
+                            seen.add(moved)
+                            yield moved
+
+
+def _as_read(part: Formula, reader: Family, family: Family) -> Iterator[Formula]:
+    """A reader's constraint on where it reads, said of the lane that it reads there."""
+    for access in accesses(reader.value):
+        if access.buffer != family.buffer or not isinstance(part, Compare):
+            continue
+        for there, here in zip(access.cell, family.cell, strict=True):
+            if isinstance(here, Var) and here.name in family.lanes() and not isinstance(there, Var):
+                yield compare(part.relation, _put(part.left, there, here), _put(part.right, there, here))
+
+
+def _put(term: Index, old: Index, new: Index) -> Index:
+    """A term with another one in it replaced."""
+    if term == old:
+        return new
+    if isinstance(term, Sum):
+        return add(*(_put(part, old, new) for part in term.terms))
+    if isinstance(term, (Const, Var)):
+        return term
+    made = {Product: mul, Div: div, Mod: mod, Min: minimum, Max: maximum}[type(term)]
+    return made(_put(term.left, old, new), _put(term.right, old, new))
 
 
 def _always(part: Formula, names: Sequence[str], points: Sequence[Point]) -> bool:
@@ -69,7 +115,8 @@ def _reached(families: Families, flow: Flow, sizes: Sizer) -> dict[str, list[Poi
         if param.name in flow.finals and not param.scratch:
             names = cell_names(param.name, len(param.shape))
             for point in draw_cells(families.buffers[param.name].shape, names, sizes, _CELLS, 11):
-                walker.descend(flow.finals[param.name], (*sizes.sizes, *names), point)
+                for is_broad in (False, True):
+                    walker.descend(flow.finals[param.name], (*sizes.sizes, *names), point, is_broad)
     return walker.reached
 
 
@@ -82,12 +129,12 @@ class _Walker:
         self.guards: dict[tuple[tuple[str, ...], Formula], Callable[..., bool]] = {}
         self.maps: dict[tuple[tuple[str, ...], tuple[Index, ...]], Callable[..., Point]] = {}
 
-    def descend(self, pieces: Pieces, names: tuple[str, ...], point: Point) -> None:
-        """Follow one word back, through every load of every instance it comes from."""
-        waiting = [(pieces, names, point)]
+    def descend(self, pieces: Pieces, names: tuple[str, ...], point: Point, is_broad: bool) -> None:
+        """Follow one word back, through every load of every instance it comes from: to the start of a sum, or to all operands first."""
+        waiting = deque([(pieces, names, point)])
         visited: set[tuple[str, Point]] = set()
-        while waiting and len(visited) < _STEPS:
-            found = self.source(*waiting.pop())
+        while waiting and len(visited) < (_BROAD if is_broad else _STEPS):
+            found = self.source(*(waiting.popleft() if is_broad else waiting.pop()))
             if found is None or (found[0].name, found[1]) in visited:
                 continue
             family, at = found

@@ -16,6 +16,7 @@ from cachet_verify.flow.live import live_conditions
 from cachet_verify.flow.relation import Disagreement, Pair, descend, fit
 from cachet_verify.flow.source import propose_flow
 from cachet_verify.kernel.dataflow import MEANING, PROGRAM, Proposal, Side, tagged
+from cachet_verify.kernel.effective import effective
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def propose(meaning: Program, program: Program) -> Proposed:
 
 
 def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
-    first, second = tagged(lower(meaning), MEANING), tagged(lower(program), PROGRAM)
+    first, second = tagged(effective(lower(meaning)), MEANING), tagged(effective(lower(program)), PROGRAM)
     sizes = sizer(first, second)
     scratch = frozenset(param.name for param in program.params if param.scratch)
     flows = propose_flow(first, sizes, seed), propose_flow(second, sizes, seed)

@@ -17,6 +17,7 @@ from cachet_verify.flow.source import propose_flow
 from cachet_verify.judge.plan import Asked, Missing
 from cachet_verify.kernel.claim import RuleError, WellFormed, mixed
 from cachet_verify.kernel.dataflow import dataflow
+from cachet_verify.kernel.effective import effective
 from cachet_verify.kernel.initialised import initialised
 from cachet_verify.kernel.scope import bound_names
 from cachet_verify.kernel.well_formed import well_formed
@@ -46,7 +47,7 @@ def formed(program: Program, span: Span | None) -> Questions:
 def written_first(program: Program, span: Span | None) -> Questions:
     """That no unspecified word reaches the caller of a function, and that it writes all it promises."""
     try:
-        families = lower(program)
+        families = effective(lower(program))
         flow = propose_flow(families, sizer(families))
         return Questions((Asked(initialised(program, flow, propose_live(program, flow)), "", "program.uninitialised", "form", span),))
     except (UnmodelledError, RuleError) as error:

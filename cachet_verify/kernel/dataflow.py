@@ -52,6 +52,7 @@ from cachet_verify.core.index import (
 )
 from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Program, Value, Word
 from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements, issue
+from cachet_verify.kernel.effective import effective
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.scope import bound_names
 
@@ -263,8 +264,8 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     check_requirements(RULE, meaning, program)
     _check_names(meaning, program)
     scratch = frozenset(param.name for param in program.params if param.scratch)
-    left = Side(tagged(lower(meaning), MEANING), proposal.meaning, scratch)
-    right = Side(tagged(lower(program), PROGRAM), proposal.program, scratch)
+    left = Side(tagged(effective(lower(meaning)), MEANING), proposal.meaning, scratch)
+    right = Side(tagged(effective(lower(program)), PROGRAM), proposal.program, scratch)
     premises = lower(program).premises()
     checks = _Comparison(left, right, proposal.relation, premises)
     found = [*checks.outputs(meaning), *checks.closure()]

@@ -16,6 +16,7 @@ from cachet_verify.core.index import FALSE, TRUE, ZERO, Formula, Var, conjuncts,
 from cachet_verify.core.ir import Program
 from cachet_verify.kernel.claim import Goal, Initialised, RuleError, issue
 from cachet_verify.kernel.dataflow import Flow, Pieces, Reader, Source, cell_names, check_pieces, check_scope
+from cachet_verify.kernel.effective import effective
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.scope import lowered
 
@@ -28,7 +29,7 @@ def initialised(program: Program, flow: Flow, live: Mapping[str, Formula] | None
     `live` gives conditions over a family's counters; every instance is live where there is none.
     Raises RuleError when a source is missing or fits no writer, and for what lowering does not model.
     """
-    families = lowered(RULE, program)
+    families = effective(lowered(RULE, program))
     alive = live or {}
     for name, condition in alive.items():
         check_scope(families, families.named(name).names(), (condition,))
