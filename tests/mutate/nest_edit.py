@@ -29,6 +29,7 @@ from cachet_verify.core.ir import (
     Program,
     Range,
     Require,
+    Slice,
     Store,
     Word,
 )
@@ -139,7 +140,30 @@ def statement_edits(stmt: Any, names: Names) -> Iterator[Edit]:
             if other != stmt.root and kind == names.buffers.get(stmt.root):
                 yield f"lease of {other}", replace(stmt, root=other)
     elif isinstance(stmt, Grid):
-        yield "axis of a grid dropped", replace(stmt, axes=tuple(Axis(axis.counter, axis.low, axis.low) for axis in stmt.axes))
+        yield from _grid_edits(stmt)
+
+
+def _grid_edits(grid: Grid) -> Iterator[Edit]:
+    """Axes that run no, one or two iterations more or less, windows wider, narrower or undeclared, and what comes after taken in."""
+    yield "axis of a grid dropped", replace(grid, axes=tuple(Axis(axis.counter, axis.low, axis.low) for axis in grid.axes))
+    for place, axis in enumerate(grid.axes):
+        for label, low, high in (
+            ("one late", add(axis.low, ONE), axis.high),
+            ("one early", axis.low, add(axis.high, Const(-1))),
+            ("one more", axis.low, add(axis.high, ONE)),
+        ):
+            yield f"axis {label}", replace(grid, axes=(*grid.axes[:place], Axis(axis.counter, low, high), *grid.axes[place + 1 :]))
+        if len(grid.axes) > 1:
+            inner = replace(grid, axes=(*grid.axes[:place], *grid.axes[place + 1 :]), windows=None)
+            yield "axis made a loop outside", For(axis.counter, Range(axis.low, axis.high), Block((inner,)))
+    for place, window in enumerate(grid.windows or ()):
+        windows = grid.windows or ()
+        yield "window dropped", replace(grid, windows=(*windows[:place], *windows[place + 1 :]) or None)
+        for spot, part in enumerate(window.parts):
+            if isinstance(part, Slice):
+                for label, made in (("wider", Slice(part.low, add(part.high, ONE))), ("narrower", Slice(part.low, add(part.high, Const(-1))))):
+                    parts = (*window.parts[:spot], made, *window.parts[spot + 1 :])
+                    yield f"window {label}", replace(grid, windows=(*windows[:place], replace(window, parts=parts), *windows[place + 1 :]))
 
 
 def _block_edits(block: Block) -> Iterator[Edit]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from cachet_verify.core.index import Index, Var
 from cachet_verify.core.ir import Block, Declare, Param, Program, statements
-from cachet_verify.kernel import fold, lane, normal, reschedule, split, stage
+from cachet_verify.kernel import fold, lane, normal, predicate, relocate, reschedule, split, stage, unstage
 from cachet_verify.kernel.claim import Goal
 from tests.mutate.nest_edit import nest_mutants
 from tests.mutate.site import Names, binders
@@ -27,6 +27,10 @@ RULES: tuple[Callable[..., Goal], ...] = (
     stage.stage_in,
     stage.stage_through,
     lane.extend_lanes,
+    lane.narrow_lanes,
+    unstage.unstage,
+    predicate.predicate_store,
+    relocate.relocate_local,
     normal.same_families,
     normal.rename,
     split.split_fold,
