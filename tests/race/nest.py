@@ -99,10 +99,10 @@ class Nest:
     def store(self, buffer: str, cell: Sequence[Term], *loads: tuple[str, Sequence[Term]]) -> None:
         """A store of a sum of loads, or of a literal."""
         reads = [f"load {name}[{_texts(index)}]" for name, index in loads]
-        code = [self._touch(name, index, False) for name, index in loads]
-        self.line(f"store {buffer}[{_texts(cell)}] = {' + '.join(reads) or '1.0'}", *code, self._touch(buffer, cell, True))
+        code = [self.touch(name, index, False) for name, index in loads]
+        self.line(f"store {buffer}[{_texts(cell)}] = {' + '.join(reads) or '1.0'}", *code, self.touch(buffer, cell, True))
 
-    def _touch(self, buffer: str, cell: Sequence[Term], writes: bool) -> str:
+    def touch(self, buffer: str, cell: Sequence[Term], writes: bool) -> str:
         index = "".join(f"{part.code}," for part in cell)
         return f"touch(Touch(path{self.paths}, {buffer!r}, ({index}), {writes}))"
 

@@ -177,6 +177,50 @@ def windowed(chance: Random, is_broken: bool) -> Nest:
     return nest
 
 
+def tile_windows(chance: Random, is_broken: bool) -> Nest:
+    """Tiles under a name of their own; the tiles of a row share a column when broken."""
+    high, wide = chance.choice((2, 3, 4)), chance.choice((2, 4, 8))
+    pitch = wide - 1 if is_broken else wide
+    nest = Nest(["N", "M"])
+    nest.buffer("c", (N * high, M * wide))
+    top, left, inner = ROW * high, COLUMN * pitch, name("l")
+    window = f" writes c[{top.text} .. {(top + high).text}, {left.text} .. {(left + wide).text}] as ct"
+    with nest.grid([("i", whole(0), N), ("j", whole(0), M)], window):
+        with nest.loop("k", whole(0), whole(high)), nest.loop("l", whole(0), whole(wide)):
+            cell = (top + ELEMENT, left + inner)
+            nest.line("store ct[k, l] = load ct[k, l]", nest.touch("c", cell, False), nest.touch("c", cell, True))
+    return nest
+
+
+def point_windows(chance: Random, is_broken: bool) -> Nest:
+    """A cell of each of two buffers, one of them decoded; the quotient alone when broken."""
+    columns = chance.choice((2, 3, 4, 8))
+    nest = Nest(["N"])
+    nest.buffer("c", (N, whole(columns)))
+    nest.buffer("d", (N * columns,))
+    place = whole(0) if is_broken else ROW % columns
+    turned = N * columns - 1 - ROW
+    with nest.grid([("i", whole(0), N * columns)], f" writes c[{(ROW // columns).text}, {place.text}], d[{turned.text}]"):
+        nest.store("c", (ROW // columns, place), ("d", (turned,)))
+        nest.store("d", (turned,))
+    return nest
+
+
+def staged(chance: Random, is_broken: bool) -> Nest:
+    """A shared buffer with a slice for each iteration; without the slice all iterations share it."""
+    size = chance.choice((2, 4, 8))
+    nest = Nest(["N"])
+    nest.buffer("s", (N, whole(size)))
+    nest.buffer("c", (N,))
+    row = whole(0) if is_broken else ROW
+    with nest.grid([("i", whole(0), N)]):
+        with nest.loop("k", whole(0), whole(size)):
+            nest.store("s", (row, ELEMENT))
+        with nest.loop("l", whole(0), whole(size)):
+            nest.store("c", (ROW,), ("c", (ROW,)), ("s", (row, (name("l") + chance.choice((0, 1, 3))) % size)))
+    return nest
+
+
 SPECIAL: tuple[Callable[[Random, bool], Nest], ...] = (
     red_black,
     mirrored,
@@ -191,4 +235,7 @@ SPECIAL: tuple[Callable[[Random, bool], Nest], ...] = (
     butterfly,
     bordered,
     windowed,
+    tile_windows,
+    point_windows,
+    staged,
 )
