@@ -144,5 +144,3 @@ def logged(*logs: Path) -> list[Record]:
 def wrong(record: Record) -> bool:
     """Whether a record is the one fault that is not forgiven: accepted, and it departs from its meaning."""
     return record.kind == "accepted" and record.departs is not None
-
-

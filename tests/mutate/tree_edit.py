@@ -76,7 +76,6 @@ class _Pool:
         self.variables = sorted({node.name for node in nodes if isinstance(node, ast.PatternVar)})
         self.words = sorted({word for node in nodes if isinstance(node, ast.RecipeLine) for word in node.words})
 
-
     def alike(self, node: Any) -> list[str]:
         """What can stand for a name: in a function, names of the same sort; elsewhere any name."""
         if isinstance(node, ast.PatternVar):
