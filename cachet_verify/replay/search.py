@@ -24,6 +24,9 @@ UPDATES = 80_000
 _MINIMISING = 4
 """Minimising may use this many times the budget of the search."""
 
+_ONE_RUN = 16
+"""A program without sizes may use this many times the budget of a search."""
+
 Trial = Callable[[Mapping[str, int]], "Replay | None"]
 
 
@@ -50,7 +53,11 @@ def replay_at(meaning: Program, program: Program, sizes: Mapping[str, int], upda
 
 
 def find_fault(program: Program, updates: int = UPDATES) -> Replay | None:
-    """The smallest sizes found at which a program has no meaning, whatever its inputs; None when none was found."""
+    """The smallest sizes found at which a program has no meaning, whatever its inputs; None when none was found.
+
+    A program without sizes has one run only, which may be longer.
+    """
+    updates *= 1 if program.sizes else _ONE_RUN
     budget, algebra = Budget(updates), TermAlgebra()
     executable = Executable(program, algebra)
 

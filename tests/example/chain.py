@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import math
 from collections.abc import Iterable
 
 _LIBM = ctypes.CDLL(ctypes.util.find_library("m") or "libm.so.6")
@@ -36,6 +37,21 @@ def product(i: int, j: int, order: Iterable[int]) -> float:
     for k in order:
         total = _LIBM.fmaf(operand_a(i, k), operand_b(k, j), total)
     return float(total)
+
+
+def tiny_product(i: int, j: int, depth: int, is_flushed: bool) -> float:
+    """The same where `a` is divided by no number but multiplied by 1e-38, on a device that flushes or on the host."""
+    total = -0.0
+    for k in range(depth):
+        a = rounded(rounded(float((i * 7 + k * 5) % 31 - 15)) * rounded(1e-38))
+        total = _LIBM.fmaf(flushed(a) if is_flushed else a, operand_b(k, j), total)
+        total = flushed(total) if is_flushed else total
+    return float(total)
+
+
+def flushed(value: float) -> float:
+    """A subnormal single as the zero of its sign; any other number as it is."""
+    return math.copysign(0.0, value) if abs(value) < 2.0**-126 else value
 
 
 def shortest(distances: list[list[float]], start: int, end: int) -> float:
