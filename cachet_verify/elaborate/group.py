@@ -197,7 +197,7 @@ class _Regions:
 
     def scratch(self, stmt: ast.Let | ast.Var, scope: Scope, found: list[Stmt]) -> Scope:
         """Memory that all groups of the tile share; its words are unspecified at first."""
-        from cachet_verify.elaborate.header import elaborate_shape
+        from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
 
         context = self.body.context
         if stmt.value is not None or stmt.storage is None or not isinstance(stmt.storage.type, ast.ArrayType):
@@ -207,9 +207,11 @@ class _Regions:
         shape = elaborate_shape(stmt.storage.type.dims, scope, context)
         if kind.width is not None:
             raise UnsupportedError("shared scratch of vectors", stmt.span)
+        layout, level = elaborate_layout(stmt.storage, shape, scope, context), stmt.storage.level
+        check_level(level, stmt.span, context)
         name = context.fresh.take(stmt.name)
-        found.append(Declare(name, kind.elem, shape, mutable=True, span=stmt.span))
-        return scope.bind(stmt.name, BufferEntity(name, kind.elem, shape, None, True, False, name, "local"))
+        found.append(Declare(name, kind.elem, shape, mutable=True, span=stmt.span, layout=layout, level=level))
+        return scope.bind(stmt.name, BufferEntity(name, kind.elem, shape, None, True, False, name, "local", layout, level=level))
 
     # --- one region ---
 

@@ -46,8 +46,9 @@ def declared_tile(body: Statements, statement: ast.Let | ast.Var, scope: Scope) 
 def declare_tile(body: Statements, statement: ast.Let | ast.Var, made: tuple[ValueType, Shape], scope: Scope, found: list[Stmt]) -> Scope:
     """A local tile and the loops that fill it; gives the scope of what follows."""
     (kind, shape), name, mutable = made, body.context.fresh.take(statement.name), isinstance(statement, ast.Var)
-    found.append(Declare(name, kind.elem, shape, mutable=mutable, span=statement.span))
-    entity = BufferEntity(name, kind.elem, shape, None, mutable, False, name, "local")
+    level = None if statement.storage is None else statement.storage.level
+    found.append(Declare(name, kind.elem, shape, mutable=mutable, span=statement.span, level=level))
+    entity = BufferEntity(name, kind.elem, shape, None, mutable, False, name, "local", level=level)
     if statement.value is not None:
         Tiles(body, statement, found).fill(entity, statement.value, scope)
     return scope.bind(statement.name, entity)
