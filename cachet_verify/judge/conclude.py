@@ -21,6 +21,7 @@ from cachet_verify.kernel.invariant import invariant
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
 from cachet_verify.report import record
+from cachet_verify.source import Span
 
 if TYPE_CHECKING:
     from cachet_verify.judge.file import Opened
@@ -273,7 +274,7 @@ def _seen_only(plan: Plan, seen: Replay) -> record.Refusal:
 def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
     told = item.asked.told.get(item.obligation.subject) or Told(item.asked.code, item.asked.note, item.asked.span)
     text = "\n".join(part for part in (item.asked.sentence(item.obligation), told.note) if part)
-    made = refusal(told.code, text, told.span)
+    made = refusal(told.code, text, _where(told.span, seen))
     if seen is not None and seen.fault == "window" and isinstance(item.verdict, Refuted):
         at = "".join(f"{name} = {value}, " for name, value in seen.sizes)
         shown = record.Replay(True, seen.cell, "", f"{at}{seen.reason}")
@@ -285,6 +286,13 @@ def _refused(item: _Open, seen: Replay | None) -> record.Refusal:
         unseen = record.Replay(False, "", "", "no run that was tried shows a difference") if item.asked.route in ("a", "b") else None
         return replace(made, counterexample=found, replay=unseen)
     return made
+
+
+def _where(span: Span | None, seen: Replay | None) -> Span | None:
+    """The statement at which a run stopped, where that stands inside the item; else the item's own place."""
+    at = seen.span if seen is not None and seen.kind == "fault" else None
+    is_inside = at is not None and span is not None and at.path == span.path and span.start <= at.start and at.end <= span.end
+    return at if is_inside else span
 
 
 def _vacuous(plan: Plan, asking: Asking) -> bool | None:
@@ -339,9 +347,7 @@ def _trusted(plan: Plan, claims: tuple[Claim, ...]) -> tuple[record.TrustedEntry
     return tuple(dict.fromkeys((*plan.admitted, *found)))
 
 
-def _claim(
-    plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted: tuple[record.TrustedEntry, ...]
-) -> record.ClaimReport | None:
+def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted: tuple[record.TrustedEntry, ...]) -> record.ClaimReport | None:
     if not (plan.of or plan.said or plan.assumes or trusted):
         return None
     taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
