@@ -6,6 +6,7 @@ Must not elaborate anything itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -113,10 +114,19 @@ class Context:
         return replace(self, unit=unit, inlining=(*self.inlining, name))
 
 
-def near_miss(name: str, known: object) -> str:
+def near_miss(name: str, known: Iterable[object]) -> str:
     """`did you mean …` for a name that is close to a known one, else an empty text."""
     from difflib import get_close_matches
 
-    candidates = [item for item in known if isinstance(item, str)] if hasattr(known, "__iter__") else []
-    close = get_close_matches(name, candidates, n=1, cutoff=0.75)
+    candidates = [item for item in known if isinstance(item, str)]
+    close = [item for item in candidates if _slips_apart(name, item)] or get_close_matches(name, candidates, n=1, cutoff=0.75)
     return f"did you mean `{close[0]}`?" if close else ""
+
+
+def _slips_apart(name: str, other: str) -> bool:
+    """Whether one of two short names is the other with a letter twice, `jj` for `j`, or differs in case alone."""
+    longer, shorter = (name, other) if len(name) > len(other) else (other, name)
+    is_twice = len(longer) == len(shorter) + 1 and any(
+        longer[place] == longer[place + 1] and longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer) - 1)
+    )
+    return is_twice or (name != other and name.lower() == other.lower())

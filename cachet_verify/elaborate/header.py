@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, conjuncts, le
 from cachet_verify.core.ir import Kept, Layout, Param, Require, Traffic
 from cachet_verify.core.spell import spell
-from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.context import Context, near_miss
 from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.layout import needed_at
 from cachet_verify.elaborate.movement import elaborate_movement
@@ -172,7 +172,8 @@ def _guarded(builder: _Builder, param: ast.Param, mode: str, outputs: dict[str, 
 def _add_param(builder: _Builder, param: ast.Param, mode: str) -> None:
     context = builder.context
     if param.storage is None:
-        raise context.stop("elaborate.type.unknown", f"`{param.name}` needs a type", param.span, f"`(reads {param.name}: [f32; N])`")
+        hint = near_miss(param.name, ("requires", "produces", "scratch", "working_set", "movement", "invariant", "family", "on"))
+        raise context.stop("elaborate.type.unknown", f"`{param.name}` needs a type", param.span, hint or f"`(reads {param.name}: [f32; N])`")
     if _is_natural(param):
         builder.arguments.append(Argument(param.name, "size"))
         return

@@ -71,7 +71,7 @@ def _near(name: str, scope: Scope) -> str:
     known = (*scope.step_fns, *scope.schedule_fns, "split", "order", "grid", "pack", "keep", "registers")
     near = get_close_matches(name, known, 1)
     if near or scope.step_fns:
-        return near[0] if near else f"one of {', '.join(dict.fromkeys(known))}"
+        return f"did you mean `{near[0]}`?" if near else f"one of {', '.join(dict.fromkeys(known))}"
     return 'import "cachet:steps" for the library steps'
 
 

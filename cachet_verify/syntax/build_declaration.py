@@ -97,7 +97,7 @@ def _contraction(children: list[Any], where: Span) -> de.Contraction:
         raise fail("syntax.form", "a contraction names its result", result.span, "`-> out c: [f32; M, N]`")
     for statement in body:
         if not (isinstance(statement, Let | View) or isinstance(statement, Assign) and _is_equation(statement)):
-            hint = "an equation for each output element: `c[i, j] = sum k. a[i, k] * b[k, j]`"
+            hint = "after a header that ends in `=`, an equation for each output element: `c[i, j] = sum k. a[i, k] * b[k, j]`"
             raise fail("syntax.form", "the body of a contraction is equations", statement.span, hint)
     return de.Contraction(name.text, generics, params, result, _contract(before, after), body, span=where)
 

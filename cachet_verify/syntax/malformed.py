@@ -59,10 +59,22 @@ class Place(NamedTuple):
 def explain_stuck(table: Table, start: str, stuck: Stuck, tokens: list[Token], source: SourceFile) -> Diagnostic:
     """Return the diagnostic for a parser that stopped."""
     place = _place(table, start, stuck, tokens)
-    remedy = next((found for rule in _RULES if (found := rule(place)) is not None), "")
-    span = _span_of(place, source)
+    rule, remedy = next(((rule, found) for rule in _RULES if (found := rule(place)) is not None), (None, ""))
+    above = _line_above(place) if rule in _AT_LINE_END and remedy.split(" ")[0] in _LINE_ENDS else None
+    if above is not None:
+        message = f"expected {remedy.split(' ')[0]} at the end of the line"
+        return Diagnostic("syntax.expected", message, source.span(above.end, min(above.end + 1, len(source.text))), remedy)
     message = f"expected {_expected_words(place)}, found {_found(place.token)}"
-    return Diagnostic("syntax.expected", message, span, remedy)
+    return Diagnostic("syntax.expected", message, _span_of(place, source), remedy)
+
+
+def _line_above(place: Place) -> Token | None:
+    """The last token of the line above, where the parser went on from it into the next line; None where it did not."""
+    position = place.position
+    while position > 0 and not place.chunk[position].column:
+        position -= 1
+    above = place.chunk[position - 1] if position else None
+    return None if above is None or above.kind in _LAYOUT_KINDS else above
 
 
 def _place(table: Table, start: str, stuck: Stuck, tokens: list[Token]) -> Place:
@@ -217,6 +229,14 @@ def _chained_comparison(place: Place) -> str | None:
     return None
 
 
+def _near_mode(place: Place) -> str | None:
+    before, opened = place.before, place.chunk[place.position - 2] if place.position > 1 else None
+    if ":" not in place.expected or before is None or opened is None or opened.text != "(":
+        return None
+    near = get_close_matches(before.text, ["reads", "mut"], n=1, cutoff=0.6)
+    return f"`{near[0]}` in place of `{before.text}`" if near else None
+
+
 def _missing_block(place: Place) -> str | None:
     ends = place.before is not None and place.before.text in ("do", "then", "else", "=", "where", "from", "to", "relate")
     if ends and place.token.kind in _LAYOUT_KINDS and "INDENT" in place.expected:
@@ -318,6 +338,7 @@ _RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
     _keyword_as_name,
     _curly_block,
     _word_for_statement,
+    _near_mode,
     _header_part,
     _missing_equals,
     _unfinished_line,
@@ -329,3 +350,7 @@ _RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
     _deeper_line,
     _shape_of_line,
 )
+
+_AT_LINE_END: Final = frozenset([_missing_do, _missing_then, _missing_equals, _header_part])
+"""Rules about a word that is missing where the line before the place ends."""
+_LINE_ENDS: Final = frozenset(["`do`", "`then`", "`=`"])

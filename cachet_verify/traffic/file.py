@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cachet_verify.core.index import holds, variables
 from cachet_verify.core.ir import Program
-from cachet_verify.core.spell import spell_formula
+from cachet_verify.core.spell import spell_requirement
 from cachet_verify.diagnostic import CachetError, fail
 from cachet_verify.judge.file import Opened, open_file
 from cachet_verify.report.message import ItemRefusedError
@@ -64,7 +64,7 @@ def sizes_given(text: str, program: Program) -> dict[str, int]:
         found[size] = int(value)
     for need in program.requires:
         if variables(need.condition) <= found.keys() and not holds(need.condition, found):
-            raise fail("account.requirement", f"{program.name} requires {spell_formula(need.condition)}", program.span)
+            raise fail("account.requirement", f"{program.name} requires {spell_requirement(need.condition)}", program.span)
     return {size: found[size] for size in program.sizes if size in found}
 
 

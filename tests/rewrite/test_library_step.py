@@ -122,6 +122,6 @@ def test_refusals_say_what_was_looked_for(text: str, code: str, said: str) -> No
 
 
 def test_hints_say_what_to_type() -> None:
-    assert refusal("hoits (j, k) c", MATMUL)[2] == "hoist"
+    assert refusal("hoits (j, k) c", MATMUL)[2] == "did you mean `hoist`?"
     assert refusal("hoist (j, k) c", MATMUL)[2].startswith("put `zero (…) c` first")
     assert refusal("hoist j k c", MATMUL)[2] == "`hoist (j, k) c`"

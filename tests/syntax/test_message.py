@@ -12,8 +12,8 @@ from cachet_verify.syntax.parse import MAX_DIAGNOSTICS, parse
 MISTAKES = [
     (
         "fn f () =\n  for i in 0 .. M\n    store c[i] = 3",
-        (3, 5, "syntax.expected"),
-        "expected an operator or `do`, found `store`",
+        (2, 18, "syntax.expected"),
+        "expected `do` at the end of the line",
         "`do` at the end of the header: `for i in 0 .. M do`",
     ),
     (
@@ -40,7 +40,10 @@ MISTAKES = [
         "expected a statement or an indented block, found the end of the line",
         "indent the lines that belong to `do` further than its own line",
     ),
-    ("fn f ()\n  let x = 3", (2, 3, "syntax.expected"), "expected `(`, `->`, `=` or a name, found `let`", "`=` at the end of the header"),
+    ("fn f ()\n  let x = 3", (1, 8, "syntax.expected"), "expected `=` at the end of the line", "`=` at the end of the header"),
+    ("fn f () =\n  if M > 3\n    store c[0] = 3", (2, 11, "syntax.expected"), "expected `then` at the end of the line", "`then` after the condition"),
+    ("fn f (read a: [f32; M]) =\n  let x = 3", (1, 12, "syntax.expected"), "expected `:`, found `a`", "`reads` in place of `read`"),
+    ("proof p\n  assert 1 > 0", (1, 8, "syntax.expected"), "expected `=` at the end of the line", "`=` before the value or body"),
     ("fn f () =\n  let x == 3", (2, 9, "syntax.expected"), "expected `:` or `=`, found `==`", "`=` in place of `==`"),
     (
         "fn f () =\n  if x = 3 then\n    store c[i] = 3",
@@ -104,7 +107,7 @@ MISTAKES = [
         "expected an operator or the end of the line, found `<`",
         "join two comparisons with `and`: `lo <= i and i < hi`",
     ),
-    ("schedule s of matmul\n  zero (i, j) c", (2, 10, "syntax.expected"), "expected `:`, found `,`", "`=` at the end of the header"),
+    ("schedule s of matmul\n  zero (i, j) c", (1, 21, "syntax.expected"), "expected `=` at the end of the line", "`=` at the end of the header"),
     (
         "schedule s of matmul =\n  split k 16 as gk",
         (2, 11, "syntax.expected"),
@@ -173,7 +176,7 @@ def test_several_faults_of_a_file_are_reported_at_once() -> None:
     )
     parsed = parse(SourceFile("m.cachet", text))
     places = [(item.span.line, item.span.column) for item in parsed.diagnostics if item.span is not None]
-    assert places == [(3, 9), (5, 5), (6, 8), (9, 11), (11, 11), (13, 11)]
+    assert places == [(3, 9), (4, 18), (6, 8), (9, 11), (11, 11), (13, 11)]
     assert len(parsed.file.declarations) == 1
 
 
