@@ -263,7 +263,9 @@ class Inlined:
     """A call, with the callee's body in place of it; `text` is the call as written.
 
     With `instruction`, the body is that of an instruction and means just what its statements do.
-    `is_tile` marks a statement on whole tiles, whose body goes through their elements.
+    `is_tile` marks a statement on whole tiles, whose body goes through their elements. `needs` is
+    what the call rests on, each with its text: a run stops where one does not hold. It is asked as a
+    side condition of the caller, and means nothing to proofs.
     """
 
     text: str
@@ -271,6 +273,7 @@ class Inlined:
     span: Span | None = field(default=None, compare=False)
     instruction: Instruction | None = None
     is_tile: bool = False
+    needs: tuple[tuple[Formula, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

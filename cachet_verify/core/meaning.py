@@ -10,6 +10,7 @@ and an unspecified word that would reach the caller.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -17,6 +18,7 @@ from random import Random
 
 from cachet_verify.core.algebra import Algebra, WordAlgebra
 from cachet_verify.core.closure import Indices, Integers
+from cachet_verify.core.index import variables
 from cachet_verify.core.ir import (
     Axis,
     Block,
@@ -162,7 +164,27 @@ class Executable(Valuation):
             return None, scope.with_buffer(stmt.alias, self._view(stmt, scope))
         if isinstance(stmt, Print):
             return self._show(stmt, scope), scope
-        return self._block(stmt.body if isinstance(stmt, Inlined) else stmt, scope), scope
+        if isinstance(stmt, Inlined):
+            return self._called(stmt, scope), scope
+        return self._block(stmt, scope), scope
+
+    def _called(self, stmt: Inlined, scope: Scope) -> Action:
+        """The body of a call, after what the call rests on; what is about counters that a step has replaced is left out."""
+        body = self._block(stmt.body, scope)
+        integers = self._integers(scope, stmt.span)
+        needs = [(integers.formula(goal), goal, text) for goal, text in stmt.needs if variables(goal) <= scope.ints]
+        if not needs:
+            return body
+
+        def execute() -> None:
+            for holds, goal, text in needs:
+                if not holds():
+                    at = ", ".join(f"{_written(name)} = {self._ints[name]}" for name in sorted(variables(goal)))
+                    why = f"{_written(text)}; {at}" if at else text
+                    raise MeaningError("requires", f"`{stmt.text}` may not be called here: {why}", stmt.span)
+            body()
+
+        return execute
 
     def _store(self, stmt: Store, scope: Scope) -> Action:
         inner = scope if stmt.lanes is None else scope.with_ints(stmt.lanes.counter)
@@ -389,3 +411,8 @@ def run(
     """Run a program once, under its own arithmetic unless another is given; see `Executable.run`."""
     algebra = WordAlgebra(arithmetic_of(program) if arithmetic is None else arithmetic)
     Executable(program, algebra).run(sizes, buffers, on_print)
+
+
+def _written(text: str) -> str:
+    """A text with names as they were written, the numbers that tell binders apart left out."""
+    return re.sub(r"'\d+\b", "", text)

@@ -279,7 +279,8 @@ def _inline(call: _Call, entry: Entry, found: list[Stmt]) -> None:
     passed = {name: entity.name for name, entity in call.buffers.items()}
     by = Replacement({**renaming(names), **call.sizes}, {**names, **passed})
     body = with_leases(by.block(program.body), _levels(call), context.fresh.take)
-    found.append(Inlined(source_text(call.expr), body, call.expr.span))
+    needs = tuple((need.goal, need.text) for need in call.needs)
+    found.append(Inlined(source_text(call.expr), body, call.expr.span, needs=needs))
 
 
 def _levels(call: _Call) -> Iterator[Kept]:

@@ -164,7 +164,8 @@ class Replacement:
             shape, index = self.terms_of(stmt.shape), self.terms_of(stmt.index)
             return replace(stmt, alias=self.name(stmt.alias), counters=counters, root=self.name(stmt.root), index=index, shape=shape)
         if isinstance(stmt, Inlined):
-            return replace(stmt, body=self.block(stmt.body))
+            needs = tuple((self.formula(goal), text) for goal, text in stmt.needs)
+            return replace(stmt, body=self.block(stmt.body), needs=needs)
         if isinstance(stmt, Print):
             return replace(stmt, value=self.value(stmt.value))
         return self.block(stmt)

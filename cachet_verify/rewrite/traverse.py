@@ -139,7 +139,7 @@ class Change:
             index, shape = self.many(stmt.index), self.many(stmt.shape)
             return replace(stmt, alias=self.name(stmt.alias), counters=names, root=self.name(stmt.root), index=index, shape=shape)
         if isinstance(stmt, Inlined):
-            return replace(stmt, body=self.block(stmt.body))
+            return replace(stmt, body=self.block(stmt.body), needs=())
         if isinstance(stmt, Print):
             return replace(stmt, value=self.value(stmt.value))
         return self.block(stmt)
