@@ -69,7 +69,7 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
         return _not_proved(plan, values, shown)
     if unproved or plan.missing:
         return _too_costly(plan, unproved, shown, asking)
-    if not plan.asked and not plan.parts and not plan.admitted:
+    if _asks_nothing(plan):
         return _item(plan, record.Verdict.UNDECIDED, shown, None, "nothing was asked")
     vacuous = _vacuous(plan, asking)
     if vacuous is not None:
@@ -81,6 +81,11 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
     if plan.refuses is not None:
         return _item(plan, record.Verdict.REFUSED, shown, plan.refuses)
     return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking, _trusted(plan, claims)))
+
+
+def _asks_nothing(plan: Plan) -> bool:
+    """Whether a plan, or a part of it, has no goal at all: then nothing is known of it, and nothing is said."""
+    return not plan.asked and not plan.admitted and (not plan.parts or any(map(_asks_nothing, plan.parts)))
 
 
 def _item(

@@ -106,7 +106,7 @@ def _pairs(old: Families, new: Families, images: Mapping[str, Image]) -> tuple[_
     for family in new.members:
         image = images.get(family.name)
         if image is None:
-            raise RuleError(RULE, f"no image is given for {family.name}", family)
+            raise RuleError(RULE, f"a store to {family.buffer} after the step stands for no store before it", family)
         try:
             origin = old.named(image.origin)
         except KeyError as error:
@@ -132,7 +132,7 @@ def _complete(given: Mapping[str, Index], of: Family, over: Family, sizes: froze
         if term is None and name in scope:
             term = Var(name)
         if term is None:
-            raise RuleError(RULE, f"counter {name} of {of.name} has no image", of)
+            raise RuleError(RULE, f"which iteration of {name} it stands for is not known, in a store to {of.buffer}", of)
         if not variables(term) <= scope | sizes:
             raise RuleError(RULE, f"the image of counter {name} of {of.name} is not in scope", term)
         found[name] = term

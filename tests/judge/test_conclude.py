@@ -12,6 +12,7 @@ from cachet_verify.judge.conclude import Asking, conclude
 from cachet_verify.judge.plan import Asked, Plan
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.kernel.well_formed import well_formed
+from cachet_verify.report.record import TrustedEntry
 
 NOTHING = Program("nothing", ("N",), (Param("x", "mut", "f32", (Var("N"),)),), Block())
 OTHER = replace(NOTHING, name="other")
@@ -37,3 +38,21 @@ def test_goals_that_chain_are_a_proof() -> None:
 def test_goals_about_other_programs_are_our_own_fault(made: Plan) -> None:
     assert verdict(made) == "error"
     assert verdict(Plan("p", "proof", None, parts=(plan(NOTHING, NOTHING), made))) == "error"
+
+
+EMPTY = Plan("p", "proof", None)
+
+
+@pytest.mark.parametrize("made", [EMPTY, replace(EMPTY, parts=(EMPTY,)), replace(EMPTY, parts=(plan(NOTHING, NOTHING), EMPTY))])
+def test_what_nothing_was_asked_of_is_undecided(made: Plan) -> None:
+    report = conclude(made, {}, Asking(lambda _premises: True))
+    assert report.verdict.value == "undecided"
+    assert [item.reason for item in report.obligations] == ["nothing was asked"]
+    assert report.claim is None
+
+
+def test_an_admission_asks_nothing_and_is_shown_as_one() -> None:
+    report = conclude(replace(EMPTY, admitted=(TrustedEntry("admitted", "p", "measured"),)), {}, Asking(lambda _premises: True))
+    assert report.verdict.value == "proved"
+    assert report.claim is not None
+    assert [entry.kind for entry in report.claim.trusted] == ["admitted"]

@@ -169,7 +169,7 @@ def test_a_statement_may_not_be_lost_doubled_or_without_image() -> None:
     twice, once = program(first, second), program(first)
     with pytest.raises(RuleError, match="missing after"):
         reschedule(twice, once, {"c@0.0.0": Image("c@0.0.0")})
-    with pytest.raises(RuleError, match="no image is given"):
+    with pytest.raises(RuleError, match="stands for no store before it"):
         reschedule(once, twice, {"c@0.0.0": Image("c@0.0.0")})
     back = Image("c@0.0.0", {"i": Var("p"), "j": Var("q")}, {"p": i, "q": j})
     assert "no iteration of store c[i, j] is there twice" in invalid(reschedule(once, twice, {"c@0.0.0": Image("c@0.0.0"), "c@1.0.0": back}))
@@ -368,7 +368,7 @@ def test_equal_updates_are_counted() -> None:
 def test_hints_that_fit_nothing_are_refused() -> None:
     once = program(loop("i", M, loop("j", N, Store("c", (i, j), ZERO_WORD))))
     renamed = program(loop("p", M, loop("j", N, Store("c", (Var("p"), j), ZERO_WORD))))
-    with pytest.raises(RuleError, match="counter i of c@0.0.0 has no image"):
+    with pytest.raises(RuleError, match="which iteration of i it stands for is not known, in a store to c"):
         reschedule(once, renamed, {"c@0.0.0": Image("c@0.0.0")})
     with pytest.raises(RuleError, match="does not have"):
         reschedule(once, once, {"c@0.0.0": Image("c@0.0.0", {"q": i})})
