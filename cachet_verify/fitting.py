@@ -80,7 +80,7 @@ def _table(path: Path, names: Sequence[str]) -> Table:
     opened = [(platform, _opened(path, platform, own)) for platform in platforms]
     items = [(name, "schedule") for name in own.module.schedules] + [(name, "fn") for name, item in own.module.programs.items() if item.kind == "fn"]
     lines = (Line(name, kind, tuple(_cell(name, kind, platform, on) for platform, on in opened)) for name, kind in items)
-    kept = tuple(line for line in lines if line.kind == "schedule" or any(cell.rows for cell in line.cells))
+    kept = tuple(line for line in lines if line.kind == "schedule" or any(cell.rows or cell.verdict != Verdict.FITS for cell in line.cells))
     return Table(str(path), tuple(platform.name for platform in platforms), kept)
 
 
