@@ -22,6 +22,7 @@ from cachet_verify.resource_path import list_sources
 
 if TYPE_CHECKING:
     from cachet_verify.core.index import Formula
+    from cachet_verify.fitting import Table
     from cachet_verify.judge.file import FilePlan, Opened
     from cachet_verify.judge.plan import Plan
     from cachet_verify.kernel import obligation as kernel
@@ -73,11 +74,18 @@ def synthesis_shown(path: Path, most: int) -> tuple[Report, str, dict[str, objec
     return found.report, rendered(found), document(found)
 
 
+def fit(paths: Sequence[Path], platforms: Sequence[str] = ()) -> tuple[Table, ...]:
+    """Which schedules fit which platforms; without names, those that the files name. Raises CachetError."""
+    from cachet_verify.fitting import tables
+
+    return tables(list_sources(paths), platforms)
+
+
 def fit_shown(paths: Sequence[Path], platforms: Sequence[str]) -> tuple[str, dict[str, object], frozenset[str]]:
     """Which schedules fit which platforms, as text and as a document, and every verdict among them. Raises CachetError."""
-    from cachet_verify.fitting import document, rendered, tables, verdicts
+    from cachet_verify.fitting import document, rendered, verdicts
 
-    found = tables(list_sources(paths), platforms)
+    found = fit(paths, platforms)
     return rendered(found), document(found), verdicts(found)
 
 
