@@ -128,24 +128,24 @@ def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> E
         goal = le(demand, limit)
         if obligation.goal != goal:
             continue
-        sizes = _failing(budget.program, goal, verdict)
+        sizes = failing_sizes(budget.program, goal, verdict)
         if sizes is not None:
             return Excess(way, sizes, evaluate(demand, sizes), evaluate(limit, sizes))
     return None
 
 
-def _failing(program: Program, goal: Formula, verdict: Verdict | None) -> dict[str, int] | None:
+def failing_sizes(program: Program, goal: Formula, verdict: Verdict | None = None) -> dict[str, int] | None:
     """Sizes that the program allows and at which the goal is false: small ones, above 0 if possible; evaluated, so that they are some."""
     names = [size for size in program.sizes if size in _wanted(program, goal)]
     premises = [premise for premise in premises_of(program) if variables(premise) <= set(names)]
     steps = _steps(goal, premises)
     for values in chain(islice(_small(len(names), steps[1:]), _MOST_TRIED), islice(_small(len(names), steps), _MOST_TRIED)):
         sizes = dict(zip(names, values, strict=True))
-        if all(_true(premise, sizes) for premise in premises) and _true(goal, sizes) is False:
+        if all(is_true(premise, sizes) for premise in premises) and is_true(goal, sizes) is False:
             return sizes
     if isinstance(verdict, Refuted):
         sizes = {name: verdict.model[name] for name in names if name in verdict.model}
-        if len(sizes) == len(names) and _true(goal, sizes) is False:
+        if len(sizes) == len(names) and is_true(goal, sizes) is False:
             return sizes
     return None
 
@@ -177,7 +177,8 @@ def _small(count: int, values: list[int]) -> Iterator[tuple[int, ...]]:
             return
 
 
-def _true(formula: Formula, sizes: Mapping[str, int]) -> bool | None:
+def is_true(formula: Formula, sizes: Mapping[str, int]) -> bool | None:
+    """Whether a formula holds; None where it divides by 0."""
     try:
         return holds(formula, sizes)
     except ZeroDivisionError:
@@ -192,7 +193,7 @@ def exceeded(plan: Plan, budget: Budget, found: Excess) -> Refusal:
     used = {way[:3] for way in ways(budget)}
     rows = [row for row in budget.rows if row.source == source and (row.is_back or not is_back)]
     fitting = [_product(row.text, buffers, row.buffer, row.target, budget) for row in rows if (row.buffer, source, row.target) in used]
-    heading = f"could not prove declared traffic row at {source}:" if not is_back else f"could not prove declared traffic row back at {source}:"
+    heading = f"could not prove declared traffic row at {source}:" if not is_back else f"could not prove declared traffic row back to {source}:"
     shown = [f"{'  ' if place == 0 else '+ '}{text}" for place, text in enumerate(moved)]
     lines = [heading, *(f"  {text}" for text in shown), f"  <= {' + '.join(fitting) or '0'}"]
     spans = {f"bytes_{number}": int(name == buffer) for name, number in buffers.items()}

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, evaluate, holds, le, lt, mul
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, evaluate, le, lt, mul
 from cachet_verify.core.ir import Program, Require, Traffic
 from cachet_verify.core.spell import spell, spell_requirement
-from cachet_verify.judge.budget import CODE, Excess, budget_of, ways
+from cachet_verify.judge.budget import CODE, Excess, budget_of, failing_sizes, is_true, ways
 from cachet_verify.judge.file import Opened, plans_of
 from cachet_verify.judge.item import reached
 from cachet_verify.judge.plan import Asked, Budget, Plan
@@ -104,14 +104,12 @@ class _Place:
 def _rows(budget: Budget, over: Excess, proves: Proves) -> Iterator[str]:
     """The row of the way that is exceeded with the least number that is enough; a row for it where there is none."""
     buffer, source, target, is_back = over.way
-    for at, row in enumerate(budget.rows):
-        if (row.buffer, row.source, row.target) == (buffer, source, target) and (row.is_back or not is_back):
-            yield from _least(budget, over, _Place(at, row, _without_number(row)), proves)
-    is_param = any(param.name == buffer for param in budget.program.params)
-    if is_param and not any((row.buffer, row.source, row.target) == (buffer, source, target) for row in budget.rows):
-        needs_back = any(way[:3] == over.way[:3] and way[3] for way in ways(budget))
-        row = Traffic(buffer, (), source, target, needs_back)
-        yield from _least(budget, over, _Place(None, row, ONE), proves)
+    of_way = [(at, row) for at, row in enumerate(budget.rows) if (row.buffer, row.source, row.target) == (buffer, source, target)]
+    for at, row in of_way:
+        yield from _least(budget, over, _Place(at, replace(row, is_back=row.is_back or is_back), _without_number(row)), proves)
+    if not of_way and any(param.name == buffer for param in budget.program.params):
+        goes_back = any(way == (buffer, source, target, True) for way in ways(budget))
+        yield from _least(budget, over, _Place(None, Traffic(buffer, (), source, target, goes_back), ONE), proves)
 
 
 def _without_number(row: Traffic) -> Index:
@@ -140,10 +138,9 @@ def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Itera
 
 
 def _needed(budget: Budget, over: Excess, place: _Place, sizes: Mapping[str, int]) -> int | None:
-    """The least number of a row that is enough at some sizes; None where no number is."""
-    demand = ways(budget)[over.way]
+    """The least number of a row that is enough at some sizes, there and back; None where no number is."""
     others = tuple(row for at, row in enumerate(budget.rows) if at != place.at)
-    short = evaluate(demand, sizes) - evaluate(allowed(others, over.way), sizes)
+    short = max(evaluate(demand, sizes) - evaluate(allowed(others, way), sizes) for way, demand in ways(budget).items() if way[:3] == over.way[:3])
     rest = evaluate(place.rest, sizes)
     if short <= 0:
         return 0
@@ -156,18 +153,14 @@ def _with(rows: tuple[Traffic, ...], place: _Place, number: int) -> tuple[Traffi
 
 
 def _failing(budget: Budget, over: Excess, rows: tuple[Traffic, ...]) -> dict[str, int] | None:
-    """Larger sizes at which rows are too little for a way."""
+    """More sizes at which rows are too little for a way: large ones if possible."""
     goal = le(ways(budget)[over.way], allowed(rows, over.way))
     premises = premises_of(budget.program)
-    for value in (4096, 1000, 256, 65, 33, 17, 7):
-        for size in (None, *budget.program.sizes):
-            sizes = {name: value if size in (None, name) else over.sizes.get(name, 1) for name in budget.program.sizes}
-            try:
-                if all(holds(premise, sizes) for premise in premises) and not holds(goal, sizes):
-                    return sizes
-            except ZeroDivisionError:
-                continue
-    return None
+    for value in (4096, 1000, 256):
+        sizes = dict.fromkeys(budget.program.sizes, value)
+        if all(is_true(premise, sizes) for premise in premises) and is_true(goal, sizes) is False:
+            return sizes
+    return failing_sizes(budget.program, goal)
 
 
 def _row_text(place: _Place, number: int) -> str:

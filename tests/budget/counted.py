@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cachet_verify.core import ir
 from cachet_verify.core.meaning import Action, Executable, capacity, shape_of
@@ -29,6 +30,25 @@ class Leasing(Executable):
             self.entered[stmt.alias] += 1
 
         return enter, scope
+
+
+def skeleton(program: ir.Program) -> ir.Program:
+    """The program without what it computes: loops, guards and leases alone, and no loop that holds no lease."""
+
+    def kept(block: ir.Block) -> ir.Block:
+        return ir.Block(tuple(made for stmt in block.body for made in of(stmt)))
+
+    def of(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        if isinstance(stmt, ir.Lease):
+            return (stmt,)
+        if isinstance(stmt, ir.If):
+            return (replace(stmt, then=kept(stmt.then), orelse=kept(stmt.orelse)),)
+        if isinstance(stmt, (ir.For, ir.Grid, ir.Inlined)):
+            body = kept(stmt.body)
+            return (replace(stmt, body=body),) if body.body else ()
+        return kept(stmt).body if isinstance(stmt, ir.Block) else ()
+
+    return replace(program, body=kept(program.body))
 
 
 def entered(program: ir.Program, sizes: Mapping[str, int]) -> Counter[str]:
