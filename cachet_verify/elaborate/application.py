@@ -68,7 +68,7 @@ def _elementary(values: Values, name: str, expr: ast.Apply, wanted: ValueType, p
     """A function of numbers that the standard library defines for each element type."""
     context = values.context
     check_arity(values, expr, name, 1)
-    implementation = context.unit.implementation((wanted.elem,), "Elementary")
+    implementation = context.unit.implementation(("Standard", wanted.elem), "Elementary")
     if implementation is None or name not in implementation.members:
         raise context.stop("elaborate.type.operation", f"`{name}` is not defined on `{wanted.elem}`", expr.span)
     kind = ValueType(wanted.elem, wanted.width)
