@@ -122,7 +122,8 @@ def _random(elem: str, chance: random.Random) -> int:
 
 
 def _signature(program: Program) -> str:
-    return " ".join((*(f"{size}=4" for size in program.sizes), *(f"[{param.name}=…]" for param in program.params if not param.scratch)))
+    given = (param.name for param in program.params if not param.scratch and param.mode != "out")
+    return " ".join((*(f"{size}=4" for size in program.sizes), *(f"[{name}=…]" for name in given)))
 
 
 def _missing(opened: Opened, path: Path, wanted: str) -> CachetError:

@@ -208,7 +208,7 @@ class Statements(Values):
     def guard(self, statement: ast.If, scope: Scope, found: list[Stmt]) -> None:
         """`if p then` on integers."""
         if not is_index_expression(statement.condition, scope, self.context):
-            raise UnsupportedError("an `if` statement on words", statement.span)
+            raise UnsupportedError("an `if` statement on words (a value can be chosen: `x = if p then a else b`)", statement.span)
         condition = elaborate_condition(statement.condition, scope, self.context)
         then = self.body(statement.then, scope.assume(condition))
         orelse = self.body(statement.otherwise, scope.assume(neg(condition)))

@@ -28,6 +28,9 @@ from cachet_verify.rewrite.traverse import taken
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
+COMPUTED = ("split", "order", "grid", "pack", "pack_lanes", "keep", "registers", "outer_products", "tiles")
+"""The steps whose result is computed, which no file defines: for those who misspell one."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -68,7 +71,7 @@ def _definition(step: ast.Step, scope: Scope) -> tuple[ast.StepFn, Bindings]:
 def _near(name: str, scope: Scope) -> str:
     from difflib import get_close_matches
 
-    known = (*scope.step_fns, *scope.schedule_fns, "split", "order", "grid", "pack", "keep", "registers")
+    known = (*scope.step_fns, *scope.schedule_fns, *COMPUTED)
     near = get_close_matches(name, known, 1)
     if near or scope.step_fns:
         return f"did you mean `{near[0]}`?" if near else f"one of {', '.join(dict.fromkeys(known))}"

@@ -6,6 +6,8 @@ import pytest
 
 from cachet_verify.core.index import ZERO, Const, Var, add, div, eq, mod, mul
 from cachet_verify.core.ir import Axis, Block, Declare, Grid, Load, Program, Require
+from cachet_verify.rewrite.apply import _BUILT_IN
+from cachet_verify.rewrite.library import COMPUTED
 from tests.rewrite.drive import apply, proved, refusal
 from tests.rewrite.nest import BATCHED, GENERIC, MATMUL, MATVEC, OUTER, ZERO_F32, C, at, blocks, chain, fma, loop, put
 
@@ -125,3 +127,7 @@ def test_hints_say_what_to_type() -> None:
     assert refusal("hoits (j, k) c", MATMUL)[2] == "did you mean `hoist`?"
     assert refusal("hoist (j, k) c", MATMUL)[2].startswith("put `zero (…) c` first")
     assert refusal("hoist j k c", MATMUL)[2] == "`hoist (j, k) c`"
+
+
+def test_a_misspelt_step_is_told_every_step_that_is_computed() -> None:
+    assert set(COMPUTED) == {*_BUILT_IN, "split"}
