@@ -72,7 +72,7 @@ def test_the_error_stays_within_what_is_stated(elem: str) -> None:
         if exact > largest:
             assert found == float("inf"), number
             continue
-        exponent = (exact.logb() / Decimal(2).log10()).to_integral_value() + 2
+        exponent = (exact.logb() / Decimal(2).log10()).to_integral_value() + 5
         while Decimal(2) ** int(exponent) > exact:
             exponent -= 1
         unit = Decimal(2) ** max(int(exponent) + 1 - precision, least)
