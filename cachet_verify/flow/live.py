@@ -8,7 +8,7 @@ Must not be trusted: the kernel checks that live readers read what live instance
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cachet_verify.core.family import Families, Family, accesses, lower
 from cachet_verify.core.index import (
@@ -36,12 +36,14 @@ from cachet_verify.core.index import (
 )
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms, sizer
+from cachet_verify.flow.linear import decode
 from cachet_verify.flow.source import draw_cells
 from cachet_verify.kernel.dataflow import Flow, Pieces, cell_names
 from cachet_verify.kernel.effective import effective
 
 _CELLS = 60
 _STEPS, _BROAD = 400, 60
+_ROUNDS = 3
 
 Point = tuple[int, ...]
 
@@ -58,37 +60,47 @@ def live_conditions(families: Families, flow: Flow) -> dict[str, Formula]:
     sizes = sizer(families)
     reached = _reached(families, flow, sizes)
     found: dict[str, Formula] = {}
+    candidates = _candidates(families)
     for family in families.members:
         points = reached.get(family.name, [])
-        kept = [part for part in _candidates(families, family) if _always(part, (*sizes.sizes, *family.names()), points)]
+        kept = [part for part in candidates[family.name] if _always(part, (*sizes.sizes, *family.names()), points)]
         if kept and points:
             found[family.name] = conj(kept)
     return found
 
 
-def _candidates(families: Families, family: Family) -> Iterator[Formula]:
-    """Constraints of other families on lanes, said of this family's lanes."""
-    own = family.lanes()
-    known = {*families.program.sizes, *family.names()}
-    seen: set[Formula] = set(family.domain)
-    for other in families.members:
-        for part in other.domain:
-            for lane in variables(part) & other.lanes():
-                for name in own:
-                    for moved in (substitute_formula(part, {lane: Var(name)}), *_as_read(part, other, family)):
-                        if variables(moved) <= known and moved not in seen:
-                            seen.add(moved)
-                            yield moved
+def _candidates(families: Families) -> dict[str, dict[Formula, None]]:
+    """For each family, constraints on what its readers read of it, and on what theirs do: said of its own lanes."""
+    found: dict[str, dict[Formula, None]] = {member.name: {} for member in families.members}
+    for _ in range(_ROUNDS):
+        for reader in families.members:
+            parts = (*reader.domain, *found[reader.name])
+            for access in accesses(reader.value):
+                for writer in families.writers(access.buffer):
+                    known = {*families.program.sizes, *writer.names()}
+                    by = _decoded(reader, access.cell, writer)
+                    said = [part for part in (*parts, *access.under) if isinstance(part, Compare)]
+                    moved = [_as_read(part, access.cell, writer.cell) for part in said]
+                    moved += [substitute_formula(part, by) for part in said if variables(part) & by.keys()]
+                    new = (part for part in moved if variables(part) & writer.lanes() and variables(part) <= known)
+                    found[writer.name].update(dict.fromkeys(part for part in new if part not in writer.domain))
+    return found
 
 
-def _as_read(part: Formula, reader: Family, family: Family) -> Iterator[Formula]:
-    """A reader's constraint on where it reads, said of the lane that it reads there."""
-    for access in accesses(reader.value):
-        if access.buffer != family.buffer or not isinstance(part, Compare):
-            continue
-        for there, here in zip(access.cell, family.cell, strict=True):
-            if isinstance(here, Var) and here.name in family.lanes() and not isinstance(there, Var):
-                yield compare(part.relation, _put(part.left, there, here), _put(part.right, there, here))
+def _as_read(part: Compare, there: Sequence[Index], here: Sequence[Index]) -> Formula:
+    """A reader's constraint, said of the counters of the write that it reads: `there` is the cell read, `here` the cell written."""
+    left, right = part.left, part.right
+    for old, new in zip(there, here, strict=True):
+        if isinstance(new, Var) and not isinstance(old, Const) and old != new:
+            left, right = _put(left, old, new), _put(right, old, new)
+    return compare(part.relation, left, right)
+
+
+def _decoded(reader: Family, there: Sequence[Index], writer: Family) -> dict[str, Index]:
+    """The reader's own counters, told by the cell that it reads: `there` is that cell, as the write has it."""
+    lows = {counter.name: counter.low for counter in reader.counters}
+    own = [name for name in reader.names() if name not in writer.names()]
+    return decode(there, writer.cell, own, lows)
 
 
 def _put(term: Index, old: Index, new: Index) -> Index:

@@ -47,7 +47,7 @@ def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
     sizes = sizer(first, second)
     scratch = frozenset(param.name for param in program.params if param.scratch)
     flows = propose_flow(first, sizes, seed), propose_flow(second, sizes, seed)
-    sides = Side(first, flows[0], scratch), Side(second, flows[1], scratch)
+    sides = Side(first, flows[0], scratch, MEANING), Side(second, flows[1], scratch, PROGRAM)
     outputs = [param.name for param in meaning.params if param.name not in scratch and (first.writers(param.name) or second.writers(param.name))]
     trace = descend(*sides, outputs, sizes, seed)
     relation = _among_live(fit(trace, *sides, sizes), *sides)

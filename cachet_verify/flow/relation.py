@@ -7,11 +7,12 @@ disagree. Must not be trusted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cachet_verify.core.family import accesses
 from cachet_verify.core.index import (
+    ZERO,
     Const,
     Div,
     Formula,
@@ -20,6 +21,8 @@ from cachet_verify.core.index import (
     Product,
     Var,
     conj,
+    le,
+    lt,
     subterms,
     variables,
 )
@@ -27,13 +30,15 @@ from cachet_verify.core.ir import OfIndex, Op
 from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms
 from cachet_verify.flow.fit import Span
 from cachet_verify.flow.source import draw_cells
-from cachet_verify.kernel.dataflow import Node, Side, Terminal, cell_names, node_value
+from cachet_verify.kernel.dataflow import INITIAL, Node, Side, Terminal, cell_names, node_value
 
 _ROUNDS = 8
 _CELLS = 24
 _SHORT, _LONG = 60, 800
+_WHOLE = -1
 
 Pair = tuple[Node, Node]
+_End = tuple[Terminal, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +76,37 @@ class _Walker:
         self.operands: dict[tuple[Node, int], list[_Piece]] = {}
         self.finals: dict[str, list[_Piece]] = {}
 
-    def final(self, buffer: str, point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+    def final(self, buffer: str, point: tuple[int, ...]) -> _End | None:
         """Where a final cell comes from; `point` is sizes, then indices."""
         if buffer not in self.finals:
             names = (*self.sizes, *cell_names(buffer, len(self.side.families.buffers[buffer].shape)))
             self.finals[buffer] = [self._compiled(names, *piece) for piece in self.side.final(buffer)]
         return _first(self.finals[buffer], point)
 
-    def operand(self, node: Node, place: int, point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+    def operand(self, node: Node, place: int, point: tuple[int, ...]) -> _End | None:
         """Where an operand comes from; `point` is sizes, then counters."""
         if (node, place) not in self.operands:
             names = (*self.sizes, *self.side.families.named(node[0]).names())
             self.operands[node, place] = [self._compiled(names, *piece) for piece in self.side.operand(node, place)]
         return _first(self.operands[node, place], point)
 
+    def followed(self, node: Node, point: tuple[int, ...]) -> _End | None:
+        """Where the word of a copy comes from; any other node itself."""
+        if (node, _WHOLE) not in self.operands:
+            names = (*self.sizes, *self.side.names(node))
+            self.operands[node, _WHOLE] = [self._compiled(names, *piece) for piece in self.side.followed(node)]
+        return _first(self.operands[node, _WHOLE], point)
+
     def _compiled(self, names: Sequence[str], guard: Formula, terminal: Terminal) -> _Piece:
         terms: tuple[Index, ...] = terminal.cell
-        if terminal.kind == "op":
+        if terminal.node is not None:
             terms = tuple(term for _, term in terminal.at)
         elif isinstance(terminal.word, OfIndex):
             terms = (terminal.word.term,)
         return _Piece(compile_formula(names, guard), terminal, compile_terms(names, terms))
 
 
-def _first(pieces: list[_Piece], point: tuple[int, ...]) -> tuple[Terminal, tuple[int, ...]] | None:
+def _first(pieces: list[_Piece], point: tuple[int, ...]) -> _End | None:
     for piece in pieces:
         if piece.guard(*point):
             return piece.terminal, piece.values(*point)
@@ -137,7 +149,7 @@ def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, 
     why: str | None = None
     while waiting and steps < limit:
         ours, theirs = waiting.pop()
-        met = _meet(ours, theirs)
+        met = _meet(left.side, right.side, ours, theirs)
         if isinstance(met, str):
             why = why or met
             continue
@@ -149,6 +161,9 @@ def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, 
         visited.add((met, at))
         steps += 1
         trace.seen.setdefault(met, []).append((*sizes, *at))
+        if left.side.is_copy(met[0]) or right.side.is_copy(met[1]):
+            waiting.append((left.followed(met[0], (*sizes, *ours[1])), right.followed(met[1], (*sizes, *theirs[1]))))
+            continue
         for place in range(_operands(left.side, right.side, met)):
             waiting.append(
                 (
@@ -167,11 +182,14 @@ def _operands(left: Side, right: Side, met: Pair) -> int:
     return min(len(first.args), len(second.args))
 
 
-def _meet(ours: tuple[Terminal, tuple[int, ...]] | None, theirs: tuple[Terminal, tuple[int, ...]] | None) -> Pair | str | None:
+def _meet(left: Side, right: Side, ours: _End | None, theirs: _End | None) -> Pair | str | None:
     """The pair of nodes to go on from, None where both flows end alike, or why they differ."""
     if ours is None or theirs is None:
         return "a source was not found"
     first, second = ours[0], theirs[0]
+    if "copy" in (first.kind, second.kind):
+        members = left.member(first), right.member(second)
+        return "a copy" if members[0] is None or members[1] is None else (members[0][0], members[1][0])
     if first.kind != second.kind:
         return f"{first.kind} against {second.kind}"
     if first.node is not None and second.node is not None:
@@ -222,12 +240,20 @@ def fit(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Formu
     found: dict[Pair, Formula] = {}
     for pair, span in _spans(trace, left, right, sizes).items():
         equations = span.equations() or _along_sizes(pair, trace.seen[pair], left, right, sizes)
-        found[pair] = conj(equations)
+        found[pair] = conj((*equations, *_inside(left, pair[0]), *_inside(right, pair[1])))
     return found
 
 
+def _inside(side: Side, node: Node) -> Iterator[Formula]:
+    """That a cell of the caller is one: what copies are related to beyond it no word reaches."""
+    if node[0].startswith(INITIAL):
+        shape = side.families.buffers[node[0].removeprefix(INITIAL)].shape
+        for name, size in zip(side.names(node), shape, strict=True):
+            yield from (le(ZERO, Var(name)), lt(Var(name), size))
+
+
 def _along_sizes(pair: Pair, points: Sequence[tuple[int, ...]], left: Side, right: Side, sizes: Sizer) -> list[Formula]:
-    counters = (*left.families.named(pair[0][0]).names(), *right.families.named(pair[1][0]).names())
+    counters = (*left.names(pair[0]), *right.names(pair[1]))
     terms: list[Index] = [*(Var(name) for name in counters), *(Var(size) for size in sizes.sizes)]
     terms += [Product(Var(size), Var(name)) for size in sizes.sizes for name in counters]
     span = Span(tuple(terms), compile_terms((*sizes.sizes, *counters), terms))
@@ -242,8 +268,8 @@ def _spans(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Sp
         span = trace.spans.get(pair)
         names = (
             *sizes.sizes,
-            *left.families.named(pair[0][0]).names(),
-            *right.families.named(pair[1][0]).names(),
+            *left.names(pair[0]),
+            *right.names(pair[1]),
         )
         if span is None:
             known = set(names)

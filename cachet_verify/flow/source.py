@@ -194,15 +194,26 @@ def _shared(writer: Family, reader: Family | None) -> tuple[list[str], bool]:
     return shared, False
 
 
-Way = Literal["plain", "whole", "back"]
+Way = Literal["plain", "whole", "back", "let through"]
 
 
 def _ways(writer: Family) -> tuple[Way, ...]:
-    """How to read the address: where many instances write one cell, the last of its quotient, or one block back."""
+    """How to read the address where many instances write one cell: the last of its quotient, one block back, what a guard lets through."""
     parts = [part for term in writer.cell for part in subterms(term)]
+    ways: list[Way] = ["plain"]
     if any(isinstance(part, Mod) for part in parts):
-        return ("plain", "back")
-    return ("plain", "whole") if any(isinstance(part, (Div, Min, Max)) for part in parts) else ("plain",)
+        ways.append("back")
+    elif any(isinstance(part, (Div, Min, Max)) for part in parts):
+        ways.append("whole")
+    ranges = {part for counter in writer.counters for part in conjuncts(_range(counter))}
+    if any(part not in ranges for part in writer.domain):
+        ways.append("let through")
+    return tuple(ways)
+
+
+def _range(counter: Counter) -> Formula:
+    low = le(counter.low, Var(counter.name))
+    return low if counter.high is None else conj((low, lt(Var(counter.name), counter.high)))
 
 
 def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, way: Way = "plain") -> Source | None:
@@ -226,7 +237,10 @@ def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int
             if counter.name == parting:
                 guards.append(lt(by_address, Var(parting)))
             continue
-        last = sub(Var(parting), ONE) if counter.name == parting else _last(writer, counter, at, told)
+        last = None if counter.name == parting and way != "let through" else _last(writer, counter, at, told)
+        if counter.name == parting:
+            before = sub(Var(parting), ONE)
+            last = before if last is None else minimum(before, last)
         if last is None:
             return None
         if way == "back" and counter.name != parting:

@@ -11,6 +11,12 @@ operation, and each operand comes from related operations, the same literal, or 
 the caller. At the end every cell of every parameter comes from related operations or was left
 alone by both. A descent through an operand goes to an earlier instance, or deeper into one
 expression, on both sides; so equal words follow by induction.
+
+A load that only hands a word on is followed to where the word was made. Where that comes back to
+the statement it started from, a copy is carried round a loop: the descent stops there, and the
+copy is a member of the relation, related to what made its word, to a literal, to a cell of the
+caller or to a copy of the other program. Such a pair is closed when the copy's own source is
+related to the same thing: one side goes to an earlier instance, the other stays.
 """
 
 from __future__ import annotations
@@ -86,6 +92,12 @@ class Flow:
 
 
 Node = tuple[str, tuple[int, ...]]
+"""A family and a path in its value; the empty path of a value that is no operation is a copy, as a whole.
+
+`("initial y", ())` is a cell of the caller's `y`, and `("word f32 0", ())` a literal: what copies may be related to.
+"""
+
+INITIAL, LITERAL = "initial ", "word "
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +114,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Where a descent ends: an operation node, a literal, an index as a word, or an initial cell."""
+    """Where a descent ends: an operation node, a copy carried round a loop, a literal, an index as a word, or an initial cell."""
 
     kind: str
     node: Node | None = None
@@ -152,9 +164,10 @@ def node_value(families: Families, node: Node) -> Value:
 class Side:
     """One program of the comparison: its families, its proposed flow, and how a value descends."""
 
-    def __init__(self, families: Families, flow: Flow, scratch: frozenset[str]) -> None:
-        """Keep the parts; `scratch` names the parameters whose content is unspecified."""
+    def __init__(self, families: Families, flow: Flow, scratch: frozenset[str], prefix: str = "") -> None:
+        """Keep the parts; `scratch` names the parameters whose content is unspecified, `prefix` marks this side's counters."""
         self.families = families
+        self.prefix = prefix
         self.flow = flow
         self.scratch = scratch
         self.used: dict[tuple[str, int], None] = {}
@@ -166,6 +179,48 @@ class Side:
         path = (*node[1], place)
         value, offset, under = _walk(family.value, path)
         return self._value(family, path, value, offset, {}, under, ())
+
+    def is_copy(self, node: Node) -> bool:
+        """Whether a node is a statement's whole value, and no operation."""
+        return node[1] == () and not node[0].startswith((INITIAL, LITERAL)) and not isinstance(self.families.named(node[0]).value, Op)
+
+    def followed(self, node: Node) -> Iterator[tuple[Formula, Terminal]]:
+        """Where the word of a copy comes from, piece by piece; any other node stays where it is."""
+        if self.is_copy(node):
+            family = self.families.named(node[0])
+            yield from self._value(family, (), family.value, 0, {}, (), (node[0],))
+        else:
+            yield TRUE, self.terminal(node)
+
+    def names(self, node: Node) -> tuple[str, ...]:
+        """The counters of a node: those of its family, or the indices of a cell of the caller."""
+        if node[0].startswith(INITIAL):
+            buffer = node[0].removeprefix(INITIAL)
+            rank = len(self.families.buffers[buffer].shape) if buffer in self.families.buffers else 0
+            return tuple(self.prefix + name for name in cell_names(buffer, rank))
+        return () if node[0].startswith(LITERAL) else self.families.named(node[0]).names()
+
+    def member(self, terminal: Terminal) -> tuple[Node, tuple[Index, ...]] | None:
+        """A terminal as a member of a relation with a copy: its node, and the counters' values."""
+        if terminal.node is not None:
+            return terminal.node, tuple(term for _, term in terminal.at)
+        if terminal.kind == "initial" and self.families.buffers[terminal.buffer].is_param:
+            return (INITIAL + terminal.buffer, ()), terminal.cell
+        if isinstance(terminal.word, Word):
+            return (f"{LITERAL}{terminal.word.elem} {terminal.word.bits}", ()), ()
+        return None
+
+    def terminal(self, node: Node) -> Terminal:
+        """A node that is no copy, as where a descent ends. Raises RuleError for what is none."""
+        at = tuple((name, Var(name)) for name in self.names(node))
+        if node[0].startswith(INITIAL):
+            return Terminal("initial", buffer=node[0].removeprefix(INITIAL), cell=tuple(term for _, term in at))
+        if node[0].startswith(LITERAL):
+            elem, _, bits = node[0].removeprefix(LITERAL).partition(" ")
+            if not bits.isdecimal():
+                raise RuleError(RULE, "a proposal names a literal without its bits", node)
+            return Terminal("word", word=Word(elem, int(bits)))
+        return Terminal("op", node=node, at=at)
 
     def final(self, buffer: str) -> Iterator[tuple[Formula, Terminal]]:
         """Where a cell of a parameter comes from at the end, piece by piece."""
@@ -195,10 +250,11 @@ class Side:
             if piece.writer is None:
                 yield conj(held), Terminal("initial", buffer=buffer, cell=tuple(substitute(term, at) for term in cell))
                 continue
-            if piece.writer in chain:
-                raise UnmodelledError(f"a copy of {buffer} carried round a loop")
             moved = {name: substitute(term, at) for name, term in piece.at}
             writer = self.families.named(piece.writer)
+            if piece.writer in chain:
+                yield conj(held), Terminal("copy", node=(piece.writer, ()), at=tuple((name, moved[name]) for name in writer.names()))
+                continue
             yield from self._value(writer, (), writer.value, 0, moved, held, (*chain, piece.writer))
 
     def _value(
@@ -264,8 +320,8 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     check_requirements(RULE, meaning, program)
     _check_names(meaning, program)
     scratch = frozenset(param.name for param in program.params if param.scratch)
-    left = Side(tagged(effective(lower(meaning)), MEANING), proposal.meaning, scratch)
-    right = Side(tagged(effective(lower(program)), PROGRAM), proposal.program, scratch)
+    left = Side(tagged(effective(lower(meaning)), MEANING), proposal.meaning, scratch, MEANING)
+    right = Side(tagged(effective(lower(program)), PROGRAM), proposal.program, scratch, PROGRAM)
     premises = lower(program).premises()
     checks = _Comparison(left, right, proposal.relation, premises)
     found = [*checks.outputs(meaning), *checks.closure()]
@@ -311,9 +367,7 @@ class _Comparison:
             if param.name in self.right.scratch:
                 continue
             names = cell_names(param.name, len(param.shape))
-            inside = tuple(
-                part for name, size in zip(names, param.shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size))
-            )
+            inside = tuple(part for name, size in zip(names, param.shape, strict=True) for part in (le(ZERO, Var(name)), lt(Var(name), size)))
             if not self.left.families.writers(param.name) and not self.right.families.writers(param.name):
                 continue
             goal = self._agree(list(self.left.final(param.name)), list(self.right.final(param.name)))
@@ -323,16 +377,17 @@ class _Comparison:
     def closure(self) -> Iterator[Obligation]:
         """Related operations have related operands."""
         for (ours, theirs), formula in self.relation.items():
-            first = node_value(self.left.families, ours)
-            second = node_value(self.right.families, theirs)
-            counters = (*self.left.families.named(ours[0]).names(), *self.right.families.named(theirs[0]).names())
-            check_scope(self.right.families, counters, (formula,))
+            check_scope(self.right.families, (*self.left.names(ours), *self.right.names(theirs)), (formula,))
             held = (
                 *self.premises,
                 *_exists(self.left.families, ours),
                 *_exists(self.right.families, theirs),
                 *conjuncts(formula),
             )
+            if self.left.is_copy(ours) or self.right.is_copy(theirs):
+                yield self._copied(ours, theirs, held)
+                continue
+            first, second = _operation(self.left, ours), _operation(self.right, theirs)
             if not _is_same_operation(first, second):
                 yield Obligation(f"{_shown(first)} and {_shown(second)} are never related", held, FALSE)
                 continue
@@ -340,6 +395,11 @@ class _Comparison:
                 goal = self._agree(list(self.left.operand(ours, place)), list(self.right.operand(theirs, place)))
                 subject = f"operand {place + 1} of {_shown(first)} is the same word in both programs"
                 yield Obligation(subject, held, goal)
+
+    def _copied(self, ours: Node, theirs: Node, held: tuple[Formula, ...]) -> Obligation:
+        """What a copy took its word from is related to the other side, which stays where it is unless it is a copy too."""
+        goal = self._agree(list(self.left.followed(ours)), list(self.right.followed(theirs)))
+        return Obligation("a copy carried round a loop is the same word in both programs", held, goal)
 
     def _agree(self, ours: list[tuple[Formula, Terminal]], theirs: list[tuple[Formula, Terminal]]) -> Formula:
         parts = []
@@ -349,6 +409,8 @@ class _Comparison:
         return conj(parts) if ours and theirs else FALSE
 
     def _match(self, first: Terminal, second: Terminal) -> Formula:
+        if "copy" in (first.kind, second.kind):
+            return self._related(first, second)
         if first.kind != second.kind:
             return FALSE
         if first.kind == "op" and first.node is not None and second.node is not None:
@@ -364,22 +426,36 @@ class _Comparison:
             return eq(first.word.term, second.word.term) if first.word.elem == second.word.elem else FALSE
         return TRUE if isinstance(first.word, Word) and first.word == second.word else FALSE
 
+    def _related(self, first: Terminal, second: Terminal) -> Formula:
+        """That a copy is related to something, or to another copy."""
+        ours, theirs = self.left.member(first), self.right.member(second)
+        formula = None if ours is None or theirs is None else self.relation.get((ours[0], theirs[0]))
+        if formula is None or ours is None or theirs is None:
+            return FALSE
+        by = dict(zip(self.left.names(ours[0]), ours[1], strict=True)) | dict(zip(self.right.names(theirs[0]), theirs[1], strict=True))
+        return substitute_formula(formula, by)
+
+
+def _operation(side: Side, node: Node) -> Value | None:
+    """The value at a node; none for a cell of the caller or a literal."""
+    return None if node[0].startswith((INITIAL, LITERAL)) else node_value(side.families, node)
+
 
 def _exists(families: Families, node: Node) -> tuple[Formula, ...]:
     """The domain of a node's family, and the choices under which the node is evaluated."""
+    if node[0].startswith((INITIAL, LITERAL)):
+        return ()
     family = families.named(node[0])
     return (*family.domain, *_walk(family.value, node[1])[2])
 
 
-def _is_same_operation(first: Value, second: Value) -> bool:
+def _is_same_operation(first: Value | None, second: Value | None) -> bool:
     return (
-        isinstance(first, Op)
-        and isinstance(second, Op)
-        and (first.name, first.elem, len(first.args)) == (second.name, second.elem, len(second.args))
+        isinstance(first, Op) and isinstance(second, Op) and (first.name, first.elem, len(first.args)) == (second.name, second.elem, len(second.args))
     )
 
 
-def _shown(value: Value) -> str:
+def _shown(value: Value | None) -> str:
     return value.name if isinstance(value, Op) else "a value"
 
 
@@ -397,7 +473,7 @@ class Reader:
 def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
     """The obligations that the sources a side used are right."""
     families = side.families
-    for (name, place) in side.used:
+    for name, place in side.used:
         family = families.named(name)
         access: Access = accesses(family.value)[place]
         held = (*premises, *family.domain, *access.under)
@@ -454,9 +530,7 @@ def _is_before_reader(writer: Family, at: Substitution, reader: Reader) -> Formu
     return TRUE if reader.family is None else before(writer, reader.family, (at, {}), (1, 0))
 
 
-def _no_other(
-    reader: Reader, held: tuple[Formula, ...], source: tuple[Family | None, Substitution], other: Family
-) -> Iterator[Obligation]:
+def _no_other(reader: Reader, held: tuple[Formula, ...], source: tuple[Family | None, Substitution], other: Family) -> Iterator[Obligation]:
     """Any other write of the cell is before the source, or after the read."""
     fresh: Substitution = {name: Var(_OTHER + name) for name in other.names()}
     touched = tuple(substitute(term, fresh) for term in other.cell)
@@ -484,4 +558,3 @@ def _solved(touched: tuple[Index, ...], cell: tuple[Index, ...], fresh: frozense
         if isinstance(ours, Var) and ours.name in fresh and ours.name not in by and not variables(theirs) & fresh:
             by[ours.name] = theirs
     return by
-
