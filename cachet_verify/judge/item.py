@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cachet_verify.core.index import Const
-from cachet_verify.core.ir import Block, For, Grid, If, Inlined, Op, Param, Print, Program, Stmt, Store
+from cachet_verify.core.ir import Block, Declare, For, Grid, If, Inlined, Op, Param, Print, Program, Stmt, Store, statements
 from cachet_verify.elaborate.item import (
     AdmitItem,
     AssertItem,
@@ -153,9 +153,10 @@ def _overlaps(found: Iterable[CallSite]) -> Iterator[Refusal]:
 
 
 def layouts_of(program: Program, layouts: Mapping[str, LayoutItem]) -> Questions:
-    """The proofs of the layouts that a program's parameters are declared in."""
+    """The proofs of the layouts that a program's parameters and locals are declared in."""
     asked = Questions()
-    used = [param.layout for param in program.params if param.layout is not None]
+    locals_ = (stmt.layout for stmt in statements(program.body) if isinstance(stmt, Declare))
+    used = [layout for layout in (*(param.layout for param in program.params), *locals_) if layout is not None]
     for name, source in dict.fromkeys((layout.name, layout.source) for layout in used):
         layout = layouts.get(qualified(source, name) if source else name)
         if layout is None:

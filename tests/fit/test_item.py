@@ -191,3 +191,36 @@ def test_a_level_of_no_size_is_no_level(tmp_path: Path, level: str, said: str) -
     except CachetError as error:
         messages = [item.message for item in error.diagnostics]
     assert said in messages
+
+
+def test_a_layout_that_says_less_than_it_takes_makes_no_room(tmp_path: Path) -> None:
+    text = """
+layout Short : [R, C] (i, j) size 1 = i * C + j
+
+fn inside (mut c: [f32; 4])
+produces Init c
+=
+  var t: [f32; 100, 100] in Short at L1
+  for i in 0 .. 4 do
+    t[i, 0] = 1.0
+  for i in 0 .. 4 do
+    store c[i] = t[i, 0]
+"""
+    assert codes(items(tmp_path, HEAD + text)) == {"Short": "layout.not-proved", "inside": "layout.not-proved"}
+
+
+FAMILY = """
+contraction twice (reads a: [f32; N]) -> out c: [f32; N] =
+  c[i] = a[i] + a[i]
+schedule kept of twice (mut p: [f32; LENGTH])
+    family (WIDTH) in {8, 16} =
+  split i by WIDTH as g ragged
+  pack a into p along g over (x)
+  keep p along g within L1 into q
+"""
+
+
+@pytest.mark.parametrize(("length", "code"), [("240", "proved"), ("241", "cost.working-set")])
+def test_the_members_of_a_family_have_to_fit(tmp_path: Path, length: str, code: str) -> None:
+    text = FAMILY.replace("LENGTH", length)
+    assert codes(items(tmp_path, HEAD + 'import "cachet:steps"\n' + text)) == {"twice": "proved", "kept": code}
