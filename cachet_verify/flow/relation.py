@@ -57,6 +57,7 @@ class Trace:
 
     seen: dict[Pair, list[tuple[int, ...]]] = field(default_factory=dict)
     spans: dict[Pair, Span] = field(default_factory=dict)
+    operands: dict[Pair, int] = field(default_factory=dict)
     disagreement: Disagreement | None = None
 
 
@@ -161,21 +162,22 @@ def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, 
         visited.add((met, at))
         steps += 1
         trace.seen.setdefault(met, []).append((*sizes, *at))
-        if left.side.is_copy(met[0]) or right.side.is_copy(met[1]):
+        count = trace.operands.get(met)
+        if count is None:
+            count = trace.operands[met] = _operands(left.side, right.side, met)
+        if count == _WHOLE:
             waiting.append((left.followed(met[0], (*sizes, *ours[1])), right.followed(met[1], (*sizes, *theirs[1]))))
             continue
-        for place in range(_operands(left.side, right.side, met)):
-            waiting.append(
-                (
-                    left.operand(met[0], place, (*sizes, *ours[1])),
-                    right.operand(met[1], place, (*sizes, *theirs[1])),
-                )
-            )
+        first, second = (*sizes, *ours[1]), (*sizes, *theirs[1])
+        for place in range(count):
+            waiting.append((left.operand(met[0], place, first), right.operand(met[1], place, second)))
     return why
 
 
 def _operands(left: Side, right: Side, met: Pair) -> int:
-    """How many operands to go on to: none below two operations that differ, which the kernel refuses to relate."""
+    """How many operands to go on to: `_WHOLE` where one is a copy, none below two operations that differ, which the kernel refuses to relate."""
+    if left.is_copy(met[0]) or right.is_copy(met[1]):
+        return _WHOLE
     first, second = node_value(left.families, met[0]), node_value(right.families, met[1])
     if not isinstance(first, Op) or not isinstance(second, Op) or (first.name, first.elem) != (second.name, second.elem):
         return 0
