@@ -37,7 +37,7 @@ from cachet_verify.core.index import (
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms, sizer
 from cachet_verify.flow.linear import decode
-from cachet_verify.flow.source import draw_cells
+from cachet_verify.flow.source import draw_cells, draw_points
 from cachet_verify.kernel.dataflow import Flow, Pieces, cell_names
 from cachet_verify.kernel.effective import effective
 
@@ -63,7 +63,9 @@ def live_conditions(families: Families, flow: Flow) -> dict[str, Formula]:
     candidates = _candidates(families)
     for family in families.members:
         points = reached.get(family.name, [])
-        kept = [part for part in candidates[family.name] if _always(part, (*sizes.sizes, *family.names()), points)]
+        names = (*sizes.sizes, *family.names())
+        drawn = draw_points(family, sizes, _CELLS, 12) if candidates[family.name] and points else []
+        kept = [part for part in candidates[family.name] if not _always(part, names, drawn) and _always(part, names, points)]
         if kept and points:
             found[family.name] = conj(kept)
     return found
@@ -76,7 +78,7 @@ def _candidates(families: Families) -> dict[str, dict[Formula, None]]:
         for reader in families.members:
             parts = (*reader.domain, *found[reader.name])
             for access in accesses(reader.value):
-                for writer in families.writers(access.buffer):
+                for writer in families.writers(access.buffer) if not families.buffers[access.buffer].is_param else ():
                     known = {*families.program.sizes, *writer.names()}
                     by = _decoded(reader, access.cell, writer)
                     said = [part for part in (*parts, *access.under) if isinstance(part, Compare)]
