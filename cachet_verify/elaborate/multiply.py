@@ -37,7 +37,7 @@ def multiply_into(tiles: Tiles, target: BufferEntity, expr: ast.Apply, scope: Sc
         raise body.context.stop("elaborate.tile.shape", "`mma` multiplies tiles", expr.span, "`let x: [f32; 16, 8] = load a[…]` binds a block")
     left, right, total = (tiles.operand(arg, scope) for arg in args)
     _check_elements(tiles, expr, (left, right, total, target))
-    goal = target if target.name not in (left.name, right.name) else tiles.new("product", target.elem, target.shape)
+    goal = target if target.root not in (left.root, right.root) else tiles.new("product", target.elem, target.shape)
     if total.name != goal.name:
         _copy(tiles, goal, total, scope)
     if reference is None:

@@ -37,7 +37,7 @@ def reduce_into(tiles: Tiles, target: BufferEntity, expr: ast.TileReduce, scope:
     monoid = _monoid(tiles, expr, target)
     if expr.by == "order":
         source = tiles.operand(expr.body, scope)
-        held = source if source.name != target.name else tiles.new("tile", target.elem, whole)
+        held = source if source.root != target.root else tiles.new("tile", target.elem, whole)
         if held is not source:
             tiles.fill(held, expr.body, scope)
         _in_order(tiles, target, held, monoid, expr)

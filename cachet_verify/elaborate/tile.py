@@ -105,7 +105,7 @@ class Tiles:
             reduce_into(self, target, value, scope)
         else:
             value, scope = self.settled(value, kind, scope)
-            if any(isinstance(part, ast.Index) and _root(part, scope) == target.root for part in _places(value)):
+            if any(_root(part, scope) == target.root and not _is_whole(part, target, scope) for part in _places(value)):
                 value, scope = self.held(value, target.shape, kind, scope)
             self.elements(ast.Name("tile target"), value, kind, target.shape, scope.bind("tile target", target))
 
@@ -194,6 +194,12 @@ def _root(place: ast.Expr, scope: Scope) -> str:
     base = place.base if isinstance(place, ast.Index) else place
     entity = scope.find(base.name) if isinstance(base, ast.Name) else None
     return entity.root if isinstance(entity, BufferEntity) else ""
+
+
+def _is_whole(place: ast.Expr, target: BufferEntity, scope: Scope) -> bool:
+    """Whether a place is the target itself, so that each element reads its own; a part or another view of it is not."""
+    entity = scope.find(place.name) if isinstance(place, ast.Name) else None
+    return isinstance(entity, BufferEntity) and entity.name == target.name
 
 
 def _check_shape(body: Statements, name: str, wanted: Shape, given: Shape, scope: Scope, value: ast.Expr) -> None:

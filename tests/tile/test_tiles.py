@@ -148,6 +148,18 @@ def test_a_statement_reads_a_tile_before_it_overwrites_it() -> None:
     assert lent["c"] == [word_of_decimal(str(value), "f32") for value in want]
 
 
+def test_another_view_of_a_tile_is_read_before_the_tile_is_overwritten() -> None:
+    """Rows turned round: in place, by a product with the unit block, and by a reduction of one column."""
+    head = "fn f (reads a: [f32; 2, 2]) (mut c: [f32; 2, 2]) =\n  var t: [f32; 2, 2] = load a[0 .. 2, 0 .. 2]\n"
+    head += "  view v[i, j] : [2, 2] = t[1 - i, j]\n  var u: [f32; 2, 2] = repeat 0.0\n  u[0, 0] = 1.0\n  u[1, 1] = 1.0\n"
+    zero = "  let z: [f32; 2, 2] = repeat 0.0\n"
+    words = [word_of_decimal(str(value), "f32") for value in (1, 2, 3, 4)]
+    for line in ("  t = v\n", f"{zero}  t = mma u v z\n", f"{zero}  t = mma v u z\n", "  t = v * 1.0\n", f"{zero}  t = v + z\n"):
+        lent = {"a": list(words), "c": [None] * 4}
+        run(program(f"{head}{line}  store c[0 .. 2, 0 .. 2] = t\n", "f"), {}, lent)
+        assert lent["c"] == [*words[2:], *words[:2]], line
+
+
 # --- faults ------------------------------------------------------------------------------------
 
 TILES = "fn f (reads a: [f32; 8, 8]) (reads d: [f64; 8, 8]) (mut c: [f32; 8, 8]) =\n  var t: [f32; 4, 4] = repeat 0.0\n"
