@@ -15,6 +15,7 @@ from cachet_verify.core.index import Const
 from cachet_verify.core.ir import Program
 from cachet_verify.core.spell import spell
 from cachet_verify.diagnostic import CachetError, fail
+from cachet_verify.elaborate.item import ScheduleItem
 from cachet_verify.elaborate.load import load_file
 from cachet_verify.elaborate.platform import Platform, list_platforms
 from cachet_verify.judge.extent import Extent, extents
@@ -130,6 +131,8 @@ def _program(name: str, opened: Opened) -> Program | str:
     module = opened.module
     item = module.schedules.get(name) or module.programs.get(name)
     unsupported = item.unsupported if item is not None else ()
+    if isinstance(item, ScheduleItem) and item.families:
+        return "a family of schedules, whose members `check` weighs one by one"
     if name in opened.applied:
         stopped = opened.applied[name].stopped
         if stopped is not None:
