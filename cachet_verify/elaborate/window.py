@@ -19,7 +19,10 @@ Part = Index | Slice
 
 
 def infer_windows(grid: Grid) -> tuple[Window, ...] | None:
-    """The windows that the stores of a grid's body lie in, each once; None where one cannot be told, or there are none."""
+    """The windows that the stores of a grid's body lie in, each once; None where one cannot be told, or there are none.
+
+    Under a guard nothing is told: which iterations store at all may be what keeps them apart.
+    """
     found: dict[Window, None] = {}
     for store, place in _stores(grid.body, _Place()):
         if store.buffer not in place.own:
@@ -27,7 +30,7 @@ def infer_windows(grid: Grid) -> tuple[Window, ...] | None:
             parts = tuple(_part(term, place.loops) for term in index)
             if buffer in place.own:
                 continue
-            if any(part is None for part in parts):
+            if place.is_guarded or not _is_box(index, place.loops) or any(part is None for part in parts):
                 return None
             found[Window(buffer, tuple(part for part in parts if part is not None))] = None
     return tuple(found) or None
@@ -40,6 +43,7 @@ class _Place:
     loops: tuple[tuple[str, Domain], ...] = ()
     own: frozenset[str] = frozenset()
     aliases: Mapping[str, View | str] = field(default_factory=dict)
+    is_guarded: bool = False
 
     def inside(self, *loops: tuple[str, Domain]) -> _Place:
         return replace(self, loops=(*self.loops, *loops))
@@ -84,8 +88,9 @@ def _held(stmt: Stmt, place: _Place) -> Iterable[tuple[Store, _Place]]:
                 inner = inner.naming(window.alias, window_view(window, window.alias))
         yield from _stores(stmt.body, inner)
     elif isinstance(stmt, If):
-        yield from _stores(stmt.then, place)
-        yield from _stores(stmt.orelse, place)
+        guarded = replace(place, is_guarded=True)
+        yield from _stores(stmt.then, guarded)
+        yield from _stores(stmt.orelse, guarded)
     elif isinstance(stmt, (Inlined, Block)):
         yield from _stores(stmt.body if isinstance(stmt, Inlined) else stmt, place)
 
@@ -94,26 +99,41 @@ def _lane(lanes: Lanes) -> tuple[str, Domain]:
     return lanes.counter, Range(ZERO, lanes.active)
 
 
+def _bound(counter: str) -> frozenset[str]:
+    """The integers that a loop may bind."""
+    return frozenset((counter, f"{counter}.lo", f"{counter}.len"))
+
+
+def _is_box(index: tuple[Index, ...], loops: tuple[tuple[str, Domain], ...]) -> bool:
+    """Whether no loop moves along two dimensions at once."""
+    return all(sum(1 for term in index if variables(term) & _bound(counter)) <= 1 for counter, _ in loops)
+
+
 def _part(term: Index, loops: tuple[tuple[str, Domain], ...]) -> Part | None:
     """The indices that a term takes over the loops: itself where it depends on none, else from its least to its greatest."""
     first: Index | None = term
     last: Index | None = term
     for counter, domain in reversed(loops):
+        if first is None or last is None or not _is_dense(first, last, counter, domain):
+            return None
         first = _end(first, counter, domain, is_least=True)
         last = _end(last, counter, domain, is_least=False)
-        if first is None or last is None:
-            return None
-    return term if first == term == last else Slice(_known(first), collected(add(_known(last), ONE)))
-
-
-def _known(term: Index | None) -> Index:
-    return ZERO if term is None else term
-
-
-def _end(term: Index | None, counter: str, domain: Domain, is_least: bool) -> Index | None:
-    """The least or the greatest value of a term over one loop; None where it does not rise or fall steadily."""
-    if term is None:
+    if first is None or last is None:
         return None
+    return term if first == term == last else Slice(first, collected(add(last, ONE)))
+
+
+def _is_dense(first: Index, last: Index, counter: str, domain: Domain) -> bool:
+    """Whether a loop leaves no gap: it moves the interval of the loops inside it by one index, or by the width of that interval."""
+    moved = counter if isinstance(domain, Range) else f"{counter}.lo"
+    form = _linear(first, moved)
+    if form is None:
+        return False
+    return form[0] in (ZERO, ONE, Const(-1), collected(add(sub(last, first), ONE)))
+
+
+def _end(term: Index, counter: str, domain: Domain, is_least: bool) -> Index | None:
+    """The least or the greatest value of a term over one loop; None where it does not rise or fall steadily."""
     if isinstance(domain, Blocks):
         return _end_of_block(term, counter, domain, is_least)
     return _replaced(term, counter, domain.low, sub(domain.high, ONE), is_least)
