@@ -112,9 +112,10 @@ def _callee(body: Statements, entry: Entry, expr: ast.Apply, scope: Scope) -> tu
         raise IncompleteError(entry.name)
     if program is None:
         raise UnsupportedError(f"a call of `{entry.name}`, which has no meaning yet", expr.span)
-    program = _bound(body, program, expr, scope)
+    unbound, program = program, _bound(body, program, expr, scope)
     own = {param.name: param.elem for param in program.params}
-    arguments = tuple(replace(argument, elem=own.get(argument.name, argument.elem)) for argument in item.arguments)
+    elems = {old.elem: made.elem for old, made in zip(unbound.params, program.params, strict=True)}
+    arguments = tuple(replace(argument, elem=own.get(argument.name, elems.get(argument.elem, argument.elem))) for argument in item.arguments)
     return arguments, program
 
 
