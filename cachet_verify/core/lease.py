@@ -3,8 +3,8 @@
 Takes a core program and the level where buffers live that say nothing else; gives one record a
 lease, in textual order. Trusted. Must not bound a trip count, nor leave out a statement it does not know.
 
-Entering a lease moves the buffer's span from its home to the level of the lease, and a `mut` lease
-moves it back as well; at the level where it is already, it moves nothing. The home of a parameter is the level
+Entering a lease moves the buffer's span from its home to the level of the lease, and back as well where the lease is
+`mut` or the buffer is written while it lasts; at the level where it is already, it moves nothing. The home of a buffer is the level
 it is declared at; where a lease is leased again, the level of the first. A lease of a part moves the whole.
 """
 
@@ -110,29 +110,54 @@ class _Place:
 
 
 def _of_block(block: Block, place: _Place) -> Iterator[Pull]:
-    for stmt in block.body:
-        yield from _of_statement(stmt, place)
+    for at, stmt in enumerate(block.body):
+        if isinstance(stmt, Lease):
+            yield from _of_lease(stmt, block.body[at + 1 :], place)
+        else:
+            yield from _of_statement(stmt, place)
         place = _after(stmt, place)
+
+
+def _of_lease(stmt: Lease, rest: tuple[Stmt, ...], place: _Place) -> Iterator[Pull]:
+    """A lease with what it lasts for; what is written meanwhile has to go back, by whatever name it is written."""
+    root, level = place.found(stmt.root)
+    if level != stmt.level:
+        is_back = stmt.mutable or root in _written(Block(rest), _after(stmt, place))
+        yield Pull(stmt.alias, root, level, stmt.level, is_back, place.around, stmt.span)
 
 
 def _after(stmt: Stmt, place: _Place) -> _Place:
     """The place behind a statement: the names it brings."""
     if isinstance(stmt, Declare):
-        return place.called(stmt.name, stmt.name, place.home)
+        return place.called(stmt.name, stmt.name, stmt.level or place.home)
     if isinstance(stmt, Lease):
         return place.called(stmt.alias, place.found(stmt.root)[0], stmt.level)
     return place.called(stmt.alias, *place.found(stmt.root)) if isinstance(stmt, View) else place
 
 
+def _written(block: Block, place: _Place) -> set[str]:
+    """The buffers that a block stores to."""
+    found: set[str] = set()
+    for stmt in block.body:
+        if isinstance(stmt, Store):
+            found.add(place.found(stmt.buffer)[0])
+        elif isinstance(stmt, If):
+            found |= _written(stmt.then, place) | _written(stmt.orelse, place)
+        elif isinstance(stmt, Grid):
+            found |= _written(stmt.body, _in_grid(stmt, place))
+        elif isinstance(stmt, (For, Inlined)):
+            found |= _written(stmt.body, place)
+        elif isinstance(stmt, Block):
+            found |= _written(stmt, place)
+        place = _after(stmt, place)
+    return found
+
+
 def _of_statement(stmt: Stmt, place: _Place) -> Iterator[Pull]:
-    if isinstance(stmt, Lease):
-        root, level = place.found(stmt.root)
-        if level != stmt.level:
-            yield Pull(stmt.alias, root, level, stmt.level, stmt.mutable, place.around, stmt.span)
-    elif isinstance(stmt, For):
+    if isinstance(stmt, For):
         yield from _of_block(stmt.body, place.inside(stmt.counter, stmt.domain))
     elif isinstance(stmt, Grid):
-        yield from _of_grid(stmt, place)
+        yield from _of_block(stmt.body, _in_grid(stmt, place))
     elif isinstance(stmt, If):
         yield from _of_block(stmt.then, replace(place, facts=(*place.facts, *conjuncts(stmt.condition))))
         yield from _of_block(stmt.orelse, replace(place, facts=(*place.facts, *conjuncts(neg(stmt.condition)))))
@@ -142,10 +167,11 @@ def _of_statement(stmt: Stmt, place: _Place) -> Iterator[Pull]:
         raise UnmodelledError(f"the traffic of a statement of kind {type(stmt).__name__}")
 
 
-def _of_grid(stmt: Grid, place: _Place) -> Iterator[Pull]:
+def _in_grid(stmt: Grid, place: _Place) -> _Place:
+    """Where the body of a grid stands: its counters around it, its windows by their names."""
     for axis in stmt.axes:
         place = place.inside(axis.counter, axis.domain)
     for window in stmt.windows or ():
         if window.alias is not None:
             place = place.called(window.alias, *place.found(window.buffer))
-    yield from _of_block(stmt.body, place)
+    return place

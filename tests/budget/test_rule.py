@@ -82,6 +82,19 @@ def test_a_lease_that_is_not_mut_does_not_go_back() -> None:
     assert invalid(asked(program, row(M, is_back=False))) == []
 
 
+@pytest.mark.parametrize("name", ["x", "v"])
+def test_what_is_written_while_a_lease_lasts_goes_back(name: str) -> None:
+    """By its own name or that of a view, in a loop or a call; what is written before the lease does not."""
+    view = ir.View("v", ("p",), "x", (Var("p"),), (Const(8),))
+    store = ir.Store(name, (ZERO,), ir.Word("f32", 0))
+    inner = loop("j", N, ir.Inlined("g x", ir.Block((store,))))
+    during = nest(view, loop("i", M, lease("a", mutable=False), inner))
+    before = nest(view, loop("i", M, inner, lease("a", mutable=False)))
+    assert invalid(asked(during, row(M, is_back=False)))
+    assert invalid(asked(during, row(M))) == []
+    assert invalid(asked(before, row(M, is_back=False))) == []
+
+
 def test_home_is_where_a_buffer_is_declared() -> None:
     program = nest(lease("a", "y"))
     assert invalid(asked(program, row(1, buffer="y", source="L2"))) == []
