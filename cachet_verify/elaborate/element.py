@@ -102,9 +102,13 @@ def instruction_named(values: Values, expr: ast.Expr) -> bool:
 def _reduced(values: Values, expr: ast.TileReduce, scope: Scope) -> Shape:
     shape = tile_shape(values, expr.body, scope)
     if expr.axis not in AXES:
-        raise values.context.stop("elaborate.tile.axis", f"a tile is reduced over `rows` or over `cols`, not over `{expr.axis}`", expr.span)
+        raise values.context.stop(
+            "elaborate.tile.axis", f"a tile is reduced over `rows` or over `cols`, not over `{expr.axis}`", expr.span, "`over cols`"
+        )
     if shape is None or len(shape) != 2:
-        raise values.context.stop("elaborate.tile.shape", "a tile of two dimensions is reduced, and this is none", expr.body.span)
+        raise values.context.stop(
+            "elaborate.tile.shape", "a tile of two dimensions is reduced, and this is none", expr.body.span, "`let x: [f32; 16, 8] = load a[…]`"
+        )
     return (ONE, shape[1]) if expr.axis == "rows" else (shape[0], ONE)
 
 
@@ -135,7 +139,7 @@ def joined(values: Values, ours: Shape, theirs: Shape, scope: Scope, span: Span 
     """The extents of two tiles taken together: alike, or 1, which goes along with any."""
     if len(ours) != len(theirs):
         message = f"a tile of {len(ours)} dimensions meets one of {len(theirs)}"
-        raise values.context.stop("elaborate.tile.shape", message, span)
+        raise values.context.stop("elaborate.tile.shape", message, span, "give both as many dimensions, an extent of 1 where all go along")
     found: list[Index] = []
     for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         if ONE not in (one, other):
@@ -173,7 +177,7 @@ def _cell(values: Values, place: ast.Expr, at: Sequence[ast.Expr], scope: Scope)
         return place
     if len(shape) != len(at):
         message = f"`{source_text(place)}` has {len(shape)} dimensions, and the tile {len(at)}"
-        raise values.context.stop("elaborate.tile.shape", message, place.span)
+        raise values.context.stop("elaborate.tile.shape", message, place.span, "give both as many dimensions, an extent of 1 where all go along")
     moved = iter([ast.IntLit(0) if extent == ONE else index for extent, index in zip(shape, at, strict=True)])
     if not isinstance(place, ast.Index):
         return ast.Index(place, tuple(moved), span=place.span)

@@ -87,7 +87,7 @@ def _chains(context: Context, fn: ast.Fn, operands: Mapping[str, ValueType], res
     kinds = [operands[name] for name in names]
     if any(kind.elem != result.elem for kind in kinds) or kinds[2] != result or not operation.is_float(result.elem):
         message = f"`mma_block` works on vectors of one float type, and its total is as wide as its result, `{result.text()}`"
-        raise context.stop("elaborate.type.mismatch", message, call.span)
+        raise context.stop("elaborate.type.mismatch", message, call.span, "give the operands one element type")
     shape = block_shape([kind.width or 1 for kind in kinds])
     if shape is None:
         widths = ", ".join(str(kind.width or 1) for kind in kinds)

@@ -110,7 +110,7 @@ def _check_elements(tiles: Tiles, expr: ast.Apply, entities: Sequence[BufferEnti
     elems = {entity.elem for entity in entities}
     if len(elems) != 1 or not operation.is_float(entities[0].elem):
         message = f"a product of tiles is of one float type, and these are of {', '.join(sorted(elems))}"
-        raise tiles.body.context.stop("elaborate.type.mismatch", message, expr.span)
+        raise tiles.body.context.stop("elaborate.type.mismatch", message, expr.span, "convert the tiles first: `let x: [f32; 16, 8] = y as f32`")
 
 
 def _copy(tiles: Tiles, target: BufferEntity, source: BufferEntity, scope: Scope) -> None:

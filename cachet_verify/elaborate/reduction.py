@@ -29,11 +29,11 @@ def reduce_into(tiles: Tiles, target: BufferEntity, expr: ast.TileReduce, scope:
     """Combine a tile along one axis into `target`, one element wide there. Raises StopError."""
     context = tiles.body.context
     if expr.by not in WAYS:
-        raise context.stop("elaborate.tile.axis", f"a tile is reduced by `order` or by `halving`, not by `{expr.by}`", expr.span)
+        raise context.stop("elaborate.tile.axis", f"a tile is reduced by `order` or by `halving`, not by `{expr.by}`", expr.span, "`by order`")
     shape = tile_shape(tiles.body, expr, scope)
     whole = tile_shape(tiles.body, expr.body, scope)
     if shape is None or whole is None:
-        raise context.stop("elaborate.tile.shape", f"`{source_text(expr.body)}` is no tile", expr.body.span)
+        raise context.stop("elaborate.tile.shape", f"`{source_text(expr.body)}` is no tile", expr.body.span, "`let x: [f32; 16, 8] = load a[…]`")
     monoid = _monoid(tiles, expr, target)
     if expr.by == "order":
         source = tiles.operand(expr.body, scope)

@@ -31,7 +31,7 @@ def declared_tile(body: Statements, statement: ast.Let | ast.Var, scope: Scope) 
     value, storage = statement.value, statement.storage
     if value is None or (isinstance(value, ast.Apply) and value.function in _WHOLE):
         return None
-    if storage is not None and not isinstance(storage.type, ast.ArrayType):
+    if (storage is not None and not isinstance(storage.type, ast.ArrayType)) or _is_vector(body, value, scope):
         return None
     shape = tile_shape(body, value, scope)
     if storage is None or not isinstance(storage.type, ast.ArrayType):
@@ -60,7 +60,15 @@ def written_tile(body: Statements, target: ast.Expr, value: ast.Expr, scope: Sco
     if shape is None or not isinstance(target, ast.Index):
         return shape
     slices = [item for item in target.items if isinstance(item, ast.Slice)]
-    return shape if len(slices) > 1 or tile_shape(body, value, scope) is not None else None
+    if len(slices) > 1:
+        return shape
+    return None if _is_vector(body, value, scope) or tile_shape(body, value, scope) is None else shape
+
+
+def _is_vector(body: Statements, value: ast.Expr, scope: Scope) -> bool:
+    """Whether a value is a vector, as far as its text tells."""
+    kind = body.infer(value, scope)
+    return kind is not None and kind.width is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +214,7 @@ def _check_shape(body: Statements, name: str, wanted: Shape, given: Shape, scope
     """Report or note that a tile has other extents than the place it goes to."""
     if len(wanted) != len(given):
         message = f"`{name}` has {len(wanted)} dimensions, and this tile {len(given)}"
-        raise body.context.stop("elaborate.tile.shape", message, value.span)
+        raise body.context.stop("elaborate.tile.shape", message, value.span, "a block of as many dimensions")
     for place, (one, other) in enumerate(zip(wanted, given, strict=True)):
         equal(body, one, other, scope, f"the extents of `{name}` and of its value, in dimension {place + 1},", value.span)
 
