@@ -64,10 +64,20 @@ class FirstEncoder:
         self.printer = SmtPrinter
         self.quote: Callable[[str], str] = quote
         self.sort = INT
+        self.texts: dict[Node, str] = {}
 
     def encode(self, obligation: Obligation) -> Script:
         """The script asking for `premises and not goal`. Raises EncodingError."""
         return _Translation(self).script(obligation)
+
+    def text(self, assertion: Node) -> str:
+        """A term as pySMT prints it; equal terms are one node, and premises come again with every obligation."""
+        found = self.texts.get(assertion)
+        if found is None:
+            stream = StringIO()
+            self.printer(stream).printer(assertion)
+            found = self.texts[assertion] = stream.getvalue()
+        return found
 
 
 class _Translation:
@@ -92,11 +102,8 @@ class _Translation:
         stream.write(f"(set-logic {'QF_LIA' if self.linear else 'QF_NIA'})\n")
         for symbol in sorted(symbol for _, symbol in symbols) + self.fresh:
             stream.write(f"(declare-fun {quote(symbol)} () Int)\n")
-        printer = self.encoder.printer(stream)
         for assertion in self.assertions:
-            stream.write("(assert ")
-            printer.printer(assertion)
-            stream.write(")\n")
+            stream.write(f"(assert {self.encoder.text(assertion)})\n")
         stream.write("(check-sat)\n")
         return Script(stream.getvalue(), symbols)
 

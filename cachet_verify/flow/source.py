@@ -205,15 +205,9 @@ def _ways(writer: Family) -> tuple[Way, ...]:
         ways.append("back")
     elif any(isinstance(part, (Div, Min, Max)) for part in parts):
         ways.append("whole")
-    ranges = {part for counter in writer.counters for part in conjuncts(_range(counter))}
-    if any(part not in ranges for part in writer.domain):
+    if len(writer.domain) > 2 * len(writer.counters):  # more than a range for each counter
         ways.append("let through")
     return tuple(ways)
-
-
-def _range(counter: Counter) -> Formula:
-    low = le(counter.low, Var(counter.name))
-    return low if counter.high is None else conj((low, lt(Var(counter.name), counter.high)))
 
 
 def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, way: Way = "plain") -> Source | None:
