@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from cachet_verify.core.index import Formula
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
-from cachet_verify.judge.budget import CODE, exceeded, excess
+from cachet_verify.judge.budget import CODE, exceeded, excess, is_about_a_way
+from cachet_verify.judge.invariant import invariance
 from cachet_verify.judge.least import least_model
 from cachet_verify.judge.plan import Asked, Plan, Told, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
-from cachet_verify.kernel.invariant import invariant
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
 from cachet_verify.report import record
@@ -326,8 +326,7 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
     if plan.optimum is not None:
         made.append(discharge(minimal(plan.optimum, tuple(made)), {}))
     if plan.invariance is not None:
-        sound, same = (claims[id(asked)] for asked in plan.asked)
-        made.append(discharge(invariant(sound, same, plan.invariance.buffer, plan.invariance.dims), {}))
+        made.append(invariance(plan, plan.invariance, claims))
     if plan.meaning is None or plan.program is None:
         return tuple(made)
     routes = []

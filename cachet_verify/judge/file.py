@@ -21,7 +21,7 @@ from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.judge.budget import borrowed_budgets, with_budget
 from cachet_verify.judge.family import plan_declared, plan_family
 from cachet_verify.judge.fit import with_fit
-from cachet_verify.judge.invariant import plan_invariant, with_invariants
+from cachet_verify.judge.invariant import invariants_of, plan_invariant, with_invariants
 from cachet_verify.judge.item import (
     borrowed,
     conditions,
@@ -235,7 +235,7 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
         admitted=entries,
         rests_on=item.rests_on,
     )
-    return with_invariants(plan, applied.program, item.invariants)
+    return invariants_of(plan, applied, item.invariants)
 
 
 def _proof(opened: Opened, item: object, routes: str) -> Plan:
@@ -249,7 +249,8 @@ def _proof(opened: Opened, item: object, routes: str) -> Plan:
         return plan_relation(item, program, meaning, opened.module.layouts)
     if isinstance(item, InvariantItem):
         program = item.program if item.program is not None else opened.program(item.of)
-        return plan_invariant(item, program, opened.module.layouts)
+        applied = opened.applied[item.of] if item.of in opened.applied else None
+        return plan_invariant(item, program, applied, opened.module.layouts)
     if isinstance(item, FamilyItem):
         return plan_family(opened.loaded, opened.module, item, routes)
     return plan_other(item)  # type: ignore[arg-type]

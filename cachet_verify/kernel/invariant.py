@@ -34,16 +34,28 @@ class Twins:
     rows: tuple[tuple[str, str], ...]
 
 
-def invariant(formed: Claim, same: Claim, buffer: str, dims: tuple[str, ...]) -> Goal:
-    """Conclude that parts of `buffer` along `dims` depend on those parts only. Raises RuleError."""
+def invariant(formed: Claim, same: Claim, buffer: str, dims: tuple[str, ...], carried: tuple[Claim, Claim] | None = None) -> Goal:
+    """Conclude that parts of `buffer` along `dims` depend on those parts only. Raises RuleError.
+
+    It is said of the program that is `formed`, or of one that is the same: `carried` has the claim that it is, and
+    that it is well formed itself.
+    """
     if not isinstance(formed.statement, WellFormed):
         raise RuleError(RULE, "the first premise says that the program is well formed")
     program = formed.statement.program
-    check_runs(RULE, program)
     pair = twins(program, buffer, dims)
     if same.statement != Same(pair.first, pair.second):
         raise RuleError(RULE, "the second premise does not compare the program with itself at other sizes")
-    return issue(RULE, Invariant(program, buffer, dims), (), (formed, same))
+    after = program
+    for claim in (carried or ())[1:]:
+        if not isinstance(claim.statement, WellFormed):
+            raise RuleError(RULE, "the last premise says that the program after is well formed")
+        after = claim.statement.program
+        check_parts(after, buffer, dims)
+    if carried is not None and carried[0].statement != Same(program, after):
+        raise RuleError(RULE, "the third premise does not compare the program with the one after")
+    check_runs(RULE, after)
+    return issue(RULE, Invariant(after, buffer, dims), (), (formed, same, *(carried or ())))
 
 
 def twins(program: Program, buffer: str, dims: tuple[str, ...]) -> Twins:

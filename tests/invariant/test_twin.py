@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from cachet_verify.core.index import Var, add, le
-from cachet_verify.core.ir import Block, Load, Param, Program, Require, Store
+from cachet_verify.core.element import FLUSH
+from cachet_verify.core.index import ZERO, Var, add, le
+from cachet_verify.core.ir import Axis, Block, Grid, Load, Op, Param, Program, Require, Store
 from cachet_verify.core.meaning import Executable, shape_of
 from cachet_verify.core.memory import Cells
 from cachet_verify.judge.file import open_file
@@ -148,3 +149,33 @@ def test_what_only_one_twin_has_is_scratch() -> None:
     for twin in (pair.first, pair.second):
         assert all(param.scratch for param in twin.params if "'" in param.name)
         assert {param.name for param in twin.params if not param.scratch} == {"x_row", "y_row"}
+
+
+def test_what_is_the_same_is_invariant_too() -> None:
+    pair = twins(FIRST, "y", ("M",))
+    sound, same = claim(WellFormed(FIRST)), claim(Same(pair.first, pair.second))
+    after = replace(FIRST, name="after")
+    other = replace(FIRST, name="other")
+    carried = (claim(Same(FIRST, after)), claim(WellFormed(after)))
+    assert invariant(sound, same, "y", ("M",), carried).statement == Invariant(after, "y", ("M",))
+    for wrong in (
+        (claim(Same(FIRST, other)), claim(WellFormed(after))),
+        (claim(Same(FIRST, after)), claim(WellFormed(other))),
+        (claim(Same(after, FIRST)), claim(WellFormed(after))),
+        (claim(WellFormed(after)), claim(WellFormed(after))),
+        (claim(Same(FIRST, after)), claim(Same(FIRST, after))),
+    ):
+        with pytest.raises(RuleError, match="premise"):
+            invariant(sound, same, "y", ("M",), wrong)
+
+
+def test_it_is_said_of_what_runs_where_its_arithmetic_is() -> None:
+    """Of a definition evaluated as a device computes nothing is said: only of the kernel that runs there."""
+    evaluated = replace(FIRST, arithmetic=FLUSH, body=Block((Store("y", (ZERO,), Op("neg", "f32", (Load("x", (ZERO, ZERO)),))),)))
+    pair = twins(evaluated, "y", ("M",))
+    premises = claim(WellFormed(evaluated)), claim(Same(pair.first, pair.second))
+    with pytest.raises(RuleError, match="does not run where"):
+        invariant(*premises, "y", ("M",))
+    there = replace(evaluated, body=Block((Grid((Axis("i", ZERO, Var("M")),), evaluated.body, device=FLUSH),)))
+    carried = (claim(Same(evaluated, there)), claim(WellFormed(there)))
+    assert invariant(*premises, "y", ("M",), carried).statement == Invariant(there, "y", ("M",))
