@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Const, Index, Var, add, div, mul, substitute
+from cachet_verify.core.index import ZERO, Const, Index, Var, add, div, mul, substitute, variables
 from cachet_verify.core.ir import Axis, Block, Declare, Fold, For, Grid, Groups, Inlined, Load, Program, Range, Slice, Stmt, Store, Value, Window
 from cachet_verify.elaborate.reference import Product, Reference, blocks_of, use_of
 from cachet_verify.kernel.fold import split_store
@@ -87,6 +87,11 @@ class _Tile:
             self.of.axes[1]: add(mul(Const(width), Var(self.outer[1])), column),
             self.of.fold.counter: add(mul(Const(self.of.depth), Var(self.of.fold.counter)), step),
         }
+
+    def output(self, row: str, column: str) -> tuple[Index, ...]:
+        """The index of an output in its window, whose dimensions are those of the buffer."""
+        places = [next(place for place, term in enumerate(self.of.cell.index) if name in variables(term)) for name in self.of.axes]
+        return (Var(row), Var(column)) if places[0] < places[1] else (Var(column), Var(row))
 
     def whole(self, row: str, column: str) -> Loops:
         """Loops over the elements of a tile."""
@@ -170,7 +175,7 @@ def _grouped(chain: Chain, tile: _Tile) -> Chain:
         tile.whole(*tile.inner),
         Declare(of.local, of.fold.elem, init=of.fold.init, mutable=True, span=span),
         _nest(((of.fold.counter, count), (tile.step, Const(of.depth))), update),
-        Store(tile.alias, (Var(tile.inner[0]), Var(tile.inner[1])), change.value(_output(of)), span=span),
+        Store(tile.alias, tile.output(*tile.inner), change.value(_output(of)), span=span),
     )
     grid = replace(of.grid, axes=tuple(_axis(tile, axis) for axis in of.grid.axes), windows=(_window(tile),))
     after = _with_body(chain, of, grid, (body,))
@@ -268,7 +273,7 @@ def _apart(chain: Chain, tile: _Tile, names: _Names) -> tuple[Chain, _Inner]:
     body = (
         Declare(tile.total, of.fold.elem, tuple(map(Const, of.extents)), init=of.fold.init, mutable=True, span=span),
         _nest(((of.fold.counter, div(of.fold.domain.high, Const(of.depth))),), _nest(inner.loops(tile), Store(tile.total, place, step, span=span))),
-        _nest(tile.whole(*inner.last), Store(tile.alias, last, output, span=span)),
+        _nest(tile.whole(*inner.last), Store(tile.alias, tile.output(*inner.last), output, span=span)),
     )
     after = _with_body(chain, of, grid if isinstance(grid, Grid) else of.grid, body)
     filled = (Var(f"{tile.total}.0"), Var(f"{tile.total}.1"))

@@ -173,7 +173,7 @@ def _check_sum(request: _Request, grid: Grid, fold: Fold) -> None:
 
 
 def _factors(request: _Request, found: _Outputs) -> tuple[Load, Load]:
-    """The operands: one by row and depth, the other by depth and column, each in this order of its dimensions."""
+    """The operands: one by row and depth, the other by depth and column."""
     step = found.fold.step
     args = step.args if isinstance(step, Op) and step.name == "fma" else ()
     left, right = args[:2] if len(args) == 3 and args[2] == Load(found.fold.acc) else (None, None)
@@ -186,7 +186,7 @@ def _factors(request: _Request, found: _Outputs) -> tuple[Load, Load]:
 
 
 def _check_places(request: _Request, load: Load, names: tuple[str, str], other: str) -> None:
-    """Two dimensions are the named indices plus something fixed, in that order; no other speaks of an index of the tile."""
+    """Two dimensions are the named indices plus something fixed; no other speaks of an index of the tile."""
     where: list[int] = []
     for name in names:
         places = [place for place, term in enumerate(load.index) if name in variables(term)]
@@ -194,13 +194,13 @@ def _check_places(request: _Request, load: Load, names: tuple[str, str], other: 
         if form is None or dict(form.coefficients) != {name: ONE}:
             raise _wrong_place(request, load, names)
         where += places
-    if where != sorted(where) or any(other in variables(term) for term in load.index):
+    if len(set(where)) != len(where) or any(other in variables(term) for term in load.index):
         raise _wrong_place(request, load, names)
 
 
 def _wrong_place(request: _Request, load: Load, names: tuple[str, str]) -> StepError:
-    text = f"`{cell_text(load.buffer, load.index)}` is not read by {names[0]} along one dimension and by {names[1]} along a later one"
-    return request.refuse(text, "an operand whose blocks are rows by depth, or depth by columns; transpose it first")
+    text = f"`{cell_text(load.buffer, load.index)}` does not go along one dimension by {names[0]} and along another by {names[1]}, one by one"
+    return request.refuse(text, f"an operand such as `a[{names[0]}, {names[1]}]`: `pack` it into one first")
 
 
 def _cell(request: _Request, found: _Outputs) -> Load:
