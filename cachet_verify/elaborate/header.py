@@ -17,6 +17,7 @@ from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.layout import needed_at
 from cachet_verify.elaborate.movement import elaborate_movement
 from cachet_verify.elaborate.place import source_text
+from cachet_verify.elaborate.platform import list_levels
 from cachet_verify.elaborate.problem import StopError
 from cachet_verify.elaborate.scope import BufferEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, SideCondition
 from cachet_verify.elaborate.term import check_natural, elaborate_condition, elaborate_index
@@ -237,7 +238,7 @@ def check_level(level: str | None, span: Span | None, context: Context) -> None:
     """Report a memory level that the platform does not have; without a platform any name will do."""
     levels = context.unit.levels()
     if level is not None and levels and level not in levels:
-        known = ", ".join(levels)
+        known = list_levels(levels)
         raise context.stop("elaborate.platform.level", f"the platform has no memory level `{level}`", span, f"one of {known}")
 
 

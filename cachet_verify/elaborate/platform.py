@@ -89,6 +89,7 @@ def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> P
             if value.type.name == "Level":
                 _check_level(member.name, numbers, value, problems)
                 levels[member.name] = numbers
+                facts.update({(key, member.name): part for key, part in numbers.items()})
             elif value.type.name == "Device":
                 _check_arithmetic(stated.get("arithmetic", "ieee"), value, problems)
                 devices[member.name] = stated
@@ -104,6 +105,11 @@ def read_platform(name: str, decl: ast.Impl, path: str, problems: Problems) -> P
 
 THREADGROUP = ("threadgroup", "shared", "Shared")
 """What programs call the memory that the threads of one group share; all of them are one."""
+
+
+def list_levels(levels: Iterable[str]) -> str:
+    """The levels as messages list them: memory that has several names by its first."""
+    return ", ".join(name for name in levels if name not in THREADGROUP[1:])
 
 
 def _threadgroup(devices: Mapping[str, Mapping[str, int | str]]) -> dict[str, Mapping[str, int]]:

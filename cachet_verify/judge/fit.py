@@ -17,7 +17,7 @@ from cachet_verify.diagnostic import fail
 from cachet_verify.elaborate.item import LayoutItem
 from cachet_verify.elaborate.machine import accumulator_fact, level_fact, machine_of, register_facts
 from cachet_verify.elaborate.module import Module
-from cachet_verify.elaborate.platform import Platform
+from cachet_verify.elaborate.platform import Platform, list_levels
 from cachet_verify.elaborate.world import qualified
 from cachet_verify.judge.extent import extents
 from cachet_verify.judge.item import without_prints
@@ -123,7 +123,7 @@ def _check_levels(program: Program | None, platform: Platform) -> None:
     """Raises CachetError for a level that the platform does not have."""
     found = None if program is None else lacking_level(program, platform)
     if found is not None:
-        known = ", ".join(platform.levels)
+        known = list_levels(platform.levels)
         raise fail("elaborate.platform.level", f"the platform has no memory level `{found[0]}`", found[1], f"one of {known}")
 
 

@@ -97,6 +97,7 @@ def test_the_platform_states_what_the_article_says_of_it(tmp_path: Path) -> None
     assert platform.levels["L1"] == {"capacity": 128 * 1024, "line": 128, "sharers": 1}
     assert platform.levels["L2"]["capacity"] == 16 * 1024 * 1024
     assert platform.levels["L2"]["sharers"] == 6
-    assert tuple(platform.levels) == ("L1", "L2", "DRAM")
+    assert tuple(platform.levels) == ("threadgroup", "shared", "Shared", "L1", "L2", "DRAM")  # the first three are one: of the GPU
+    assert platform.levels["threadgroup"] == {"capacity": 32 * 1024}
     assert (platform.facts["lanes", "Vec", "f32"], platform.facts["fma_pipes", "Vec"], platform.facts["fma_latency", "Vec"]) == (4, 4, 4)
     assert platform.devices["M4Gpu"]["arithmetic"] == "flush"
