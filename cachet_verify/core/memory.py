@@ -105,7 +105,8 @@ class GridLog:
         for cell in windows & self.allowed.keys():
             memory = next(found for found in memories if found.serial == cell[0])
             index = unravel(cell[1], memory.shape)
-            text = f"the windows of iterations {self._named(self.allowed[cell])} and {self._named(self.iteration)} share {cell_text(memory.name, index)}"
+            both = f"{self._named(self.allowed[cell])} and {self._named(self.iteration)}"
+            text = f"the windows of iterations {both} share {cell_text(memory.name, index)}"
             raise MeaningError("window", text, span, memory.name, index)
         self.allowed.update(dict.fromkeys(windows, self.iteration))
 
