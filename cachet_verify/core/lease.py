@@ -53,7 +53,8 @@ class Around:
 class Pull:
     """One lease: `root` is moved from `source` to `target` at each entry, and back where `is_back`.
 
-    `around` are the loops around it, the outermost first: it is entered once an iteration of all of them, guards aside.
+    `around` are the loops around it, the outermost first, and `under` is all that holds where it stands: it is entered
+    once an iteration of all of them in which the guards among that are met.
     """
 
     alias: str
@@ -62,6 +63,7 @@ class Pull:
     target: str
     is_back: bool
     around: tuple[Around, ...]
+    under: tuple[Formula, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
 
@@ -123,7 +125,7 @@ def _of_lease(stmt: Lease, rest: tuple[Stmt, ...], place: _Place) -> Iterator[Pu
     root, level = place.found(stmt.root)
     if level != stmt.level:
         is_back = stmt.mutable or root in _written(Block(rest), _after(stmt, place))
-        yield Pull(stmt.alias, root, level, stmt.level, is_back, place.around, stmt.span)
+        yield Pull(stmt.alias, root, level, stmt.level, is_back, place.around, place.facts, stmt.span)
 
 
 def _after(stmt: Stmt, place: _Place) -> _Place:

@@ -13,10 +13,12 @@ from itertools import chain, islice, product
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.index import Const, Formula, Index, evaluate, holds, le, subterms, variables
 from cachet_verify.core.ir import Print, Program, Traffic, statements
+from cachet_verify.core.lease import Pull
 from cachet_verify.elaborate.item import ProgramItem
 from cachet_verify.elaborate.movement import home_of
 from cachet_verify.elaborate.platform import Platform
 from cachet_verify.elaborate.trip import Pulled, pulled, rows_of
+from cachet_verify.judge.entry import entries
 from cachet_verify.judge.item import reached, without_prints
 from cachet_verify.judge.plan import Asked, Budget, Missing, Plan, refusal
 from cachet_verify.judge.relation import Questions
@@ -28,6 +30,7 @@ from cachet_verify.source import Span
 
 CODE = "cost.traffic"
 _MOST_TRIED = 30_000
+_MOST_COUNTED = 40
 
 
 def home(platform: Platform | None) -> str:
@@ -122,32 +125,48 @@ class Excess:
 
 
 def excess(budget: Budget, obligation: Obligation, verdict: Verdict | None) -> Excess | None:
-    """The way that an obligation is about, where sizes are found at which it fails: small ones, else the solvers' own."""
+    """The way that an obligation is about, where sizes are found at which more goes than it may: counted, not bounded."""
     for way, demand in ways(budget).items():
         limit = allowed(budget.rows, way)
         goal = le(demand, limit)
         if obligation.goal != goal:
             continue
-        sizes = failing_sizes(budget.program, goal, verdict)
-        if sizes is not None:
-            return Excess(way, sizes, evaluate(demand, sizes), evaluate(limit, sizes))
+        for sizes in islice(failing_sizes(budget.program, goal, verdict), _MOST_COUNTED):
+            moved = counted(budget, way, sizes)
+            if moved is not None and moved > evaluate(limit, sizes):
+                return Excess(way, sizes, moved, evaluate(limit, sizes))
     return None
 
 
-def failing_sizes(program: Program, goal: Formula, verdict: Verdict | None = None) -> dict[str, int] | None:
-    """Sizes that the program allows and at which the goal is false: small ones, above 0 if possible; evaluated, so that they are some."""
+def is_about_a_way(budget: Budget, obligation: Obligation) -> bool:
+    """Whether an obligation says that what goes some way is within the rows."""
+    return any(obligation.goal == le(demand, allowed(budget.rows, way)) for way, demand in ways(budget).items())
+
+
+def counted(budget: Budget, way: Way, sizes: Mapping[str, int]) -> int | None:
+    """How often something goes a way at some sizes; None where that takes too long to count."""
+    every = {name: sizes.get(name, 1) for name in budget.program.sizes}
+    found = [entries(item.pull, every) for item in budget.pulled if _goes(item.pull, way)]
+    return None if None in found else sum(count for count in found if count is not None)
+
+
+def _goes(pull: Pull, way: Way) -> bool:
+    return (pull.root, pull.source, pull.target) == way[:3] and (pull.is_back or not way[3])
+
+
+def failing_sizes(program: Program, goal: Formula, verdict: Verdict | None = None) -> Iterator[dict[str, int]]:
+    """Sizes that the program allows and at which the goal is false: small ones, those above 0 first, and the solvers' own last."""
     names = [size for size in program.sizes if size in _wanted(program, goal)]
     premises = [premise for premise in premises_of(program) if variables(premise) <= set(names)]
     steps = _steps(goal, premises)
     for values in chain(islice(_small(len(names), steps[1:]), _MOST_TRIED), islice(_small(len(names), steps), _MOST_TRIED)):
         sizes = dict(zip(names, values, strict=True))
         if all(is_true(premise, sizes) for premise in premises) and is_true(goal, sizes) is False:
-            return sizes
+            yield sizes
     if isinstance(verdict, Refuted):
         sizes = {name: verdict.model[name] for name in names if name in verdict.model}
         if len(sizes) == len(names) and is_true(goal, sizes) is False:
-            return sizes
-    return None
+            yield sizes
 
 
 def _wanted(program: Program, goal: Formula) -> set[str]:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, evaluate, le, lt, mul
 from cachet_verify.core.ir import Program, Require, Traffic
 from cachet_verify.core.spell import spell, spell_requirement
-from cachet_verify.judge.budget import CODE, Excess, budget_of, failing_sizes, is_true, ways
+from cachet_verify.judge.budget import CODE, Excess, budget_of, counted, failing_sizes, is_true, ways
 from cachet_verify.judge.file import Opened, plans_of
 from cachet_verify.judge.item import reached
 from cachet_verify.judge.plan import Asked, Budget, Plan
@@ -129,7 +129,9 @@ def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Itera
         number = max((number, *(least for least in needed if least is not None)))
         rows = _with(budget.rows, place, number)
         if _meets(budget.program, rows, budget, proves):
-            yield f"the least that one row has to allow: `{_row_text(place, number)}`"
+            is_least = any(_is_too_little(budget, over, _with(budget.rows, place, number - 1), sizes) for sizes in points)
+            said = "the least that one row has to allow" if is_least else "enough in one row"
+            yield f"{said}: `{_row_text(place, number)}`"
             return
         more = _failing(budget, over, rows)
         if more is None or more in points:
@@ -147,6 +149,15 @@ def _needed(budget: Budget, over: Excess, place: _Place, sizes: Mapping[str, int
     return -(-short // rest) if rest > 0 else None
 
 
+def _is_too_little(budget: Budget, over: Excess, rows: tuple[Traffic, ...], sizes: Mapping[str, int]) -> bool:
+    """Whether more was counted at some sizes, on the way there or on the way back, than rows allow."""
+    for way in ways(budget):
+        moved = counted(budget, way, sizes) if way[:3] == over.way[:3] else None
+        if moved is not None and moved > evaluate(allowed(rows, way), sizes):
+            return True
+    return False
+
+
 def _with(rows: tuple[Traffic, ...], place: _Place, number: int) -> tuple[Traffic, ...]:
     made = replace(place.row, factors=(Const(number), place.rest))
     return (*rows, made) if place.at is None else (*rows[: place.at], made, *rows[place.at + 1 :])
@@ -160,7 +171,7 @@ def _failing(budget: Budget, over: Excess, rows: tuple[Traffic, ...]) -> dict[st
         sizes = dict.fromkeys(budget.program.sizes, value)
         if all(is_true(premise, sizes) for premise in premises) and is_true(goal, sizes) is False:
             return sizes
-    return failing_sizes(budget.program, goal)
+    return next(failing_sizes(budget.program, goal), None)
 
 
 def _row_text(place: _Place, number: int) -> str:

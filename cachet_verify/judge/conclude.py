@@ -16,7 +16,7 @@ from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess, is_about_a_way
 from cachet_verify.judge.invariant import invariance
 from cachet_verify.judge.least import least_model
-from cachet_verify.judge.plan import Asked, Plan, Told, place_of, refusal
+from cachet_verify.judge.plan import Asked, Budget, Plan, Told, place_of, refusal
 from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
@@ -162,12 +162,19 @@ def _too_costly(plan: Plan, unproved: list[_Open], shown: tuple[record.Obligatio
     """Refused where a cost has a model, undecided otherwise; everything about values is proved, so nothing is run."""
     over = [item for item in unproved if isinstance(item.verdict, Refuted) and item.obligation.can_refute]
     refused = None if over and over[0].asked.code != CODE else _over_budget(plan, unproved, asking)
-    if refused is None and over:
-        refused = _with_room(plan, _refused(over[0], None), asking)
+    loose = [item for item in over if any(is_about_a_way(budget, item.obligation) for budget in _budgets(plan))]
+    if refused is None and len(loose) < len(over):
+        refused = _with_room(plan, _refused(next(item for item in over if item not in loose), None), asking)
     if refused is not None:
         return _item(plan, record.Verdict.REFUSED, shown, refused)
     reason = _open_reason(unproved[0]) if unproved else plan.missing[0].reason
+    if loose:
+        reason = f"incomplete: not proved that {loose[0].obligation.subject}, and no sizes were found at which it is not"
     return _item(plan, record.Verdict.UNDECIDED, shown, None, reason)
+
+
+def _budgets(plan: Plan) -> list[Budget]:
+    return [part.budget for part in (plan, *plan.parts) if part.budget is not None]
 
 
 def _with_room(plan: Plan, made: record.Refusal, asking: Asking) -> record.Refusal:
@@ -181,9 +188,8 @@ def _with_room(plan: Plan, made: record.Refusal, asking: Asking) -> record.Refus
 
 def _over_budget(plan: Plan, unproved: list[_Open], asking: Asking) -> record.Refusal | None:
     """The refusal by a budget, where numbers are found at which it is not met; sizes above 0 say more than empty ones."""
-    budgets = [part.budget for part in (plan, *plan.parts) if part.budget is not None]
     open_items = [item for item in unproved if item.asked.code == CODE]
-    pairs = [(budget, excess(budget, item.obligation, item.verdict)) for item in open_items for budget in budgets]
+    pairs = [(budget, excess(budget, item.obligation, item.verdict)) for item in open_items for budget in _budgets(plan)]
     found = [(budget, over) for budget, over in pairs if over is not None]
     if not found:
         return None

@@ -9,7 +9,9 @@ import pytest
 
 from cachet_verify.core import ir
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add, evaluate, lt, mul, sub
+from cachet_verify.core.lease import pulls
 from cachet_verify.elaborate.trip import Pulled, pulled, rows_of
+from cachet_verify.judge.entry import entries
 from cachet_verify.kernel.budget import within_budget
 from tests.budget.counted import entered
 from tests.budget.sample import MATMUL, program_of
@@ -132,3 +134,15 @@ def test_packed_moves_what_a_run_counts(tmp_path: Path) -> None:
         counts = entered(program, sizes)
         for item in found.values():
             assert derived(item, sizes) == counts[item.pull.alias]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_what_a_refusal_counts_is_what_a_run_counts(seed: int) -> None:
+    chance = Random(3000 + seed)
+    program = Nests(chance, plain=False).program()
+    for _ in range(6):
+        sizes = {size: chance.choice([0, 1, 2, 3, 4, 5, 7, 8, 9]) for size in SIZES}
+        counts = entered(program, sizes)
+        assert {pull.alias: entries(pull, sizes) for pull in pulls(program, "DRAM")} == {
+            pull.alias: counts[pull.alias] for pull in pulls(program, "DRAM")
+        }

@@ -180,3 +180,22 @@ def test_every_member_of_a_family_meets_the_budget(tmp_path: Path, block: str, v
     assert found.verdict.value == verdict
     if verdict == "refused":
         assert refused(found).code == "cost.traffic"
+
+
+def nested(row: str) -> str:
+    body = "  for g in blocks (0 .. M) 16 do\n    for h in blocks (0 .. g.len) 4 do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
+    return leasing(f"  traffic {row} * {LINES} and back\n", body)
+
+
+def test_what_only_a_bound_exceeds_is_not_refused(tmp_path: Path) -> None:
+    """Blocks of 4 in blocks of 16 are as many as blocks of 4; what is derived is 4 for each block of 16, ragged or not."""
+    assert items(tmp_path, nested("4 * ceil (M / 16)"))["f"].verdict.value == "proved"
+    found = items(tmp_path, nested("ceil (M / 4)"))["f"]
+    assert (found.verdict.value, found.refusal) == ("undecided", None)
+
+
+def test_what_is_enough_is_not_called_the_least_where_it_may_not_be(tmp_path: Path) -> None:
+    """Two lengths of 5 hold three blocks of 4: two a length would do, four are what can be proved."""
+    made = refused(items(tmp_path, nested("ceil (M / 5)"))["f"])
+    assert made.counterexample == {"M": 5, "bytes_0": 1}
+    assert made.hints[1].startswith("enough in one row: `traffic 4 * ceil (M / 5) * ")
