@@ -105,7 +105,7 @@ document(
     "cost.working-set",
     "What a program keeps on a memory level at once does not fit there, or could not be shown to fit for all sizes. Every buffer counts "
     "in whole lines, and one line more, since it may start inside one; a level that several share has an equal part for each; "
-    "where the platform states ways, there has to be room in each set. The program computes what it should: this is about room alone.",
+    "where the platform states ways, there has to be room in each set. What was asked about its words is proved: this is about room alone.",
     "could not prove working set of larger: packA fits L2: 2097280 <= 1048576 bytes",
     "Make a block smaller, keep it on a level further out, or require what bounds its size. `cachet-verify fit` prints the largest extents that fit.",
 )
@@ -118,7 +118,7 @@ document(
 document(
     "cost.registers",
     "The tiles that a program holds in registers at once are more than the platform has: vector registers, or the accumulator of an "
-    "instruction that has one of its own. The program computes what it should: this is about room alone.",
+    "instruction that has one of its own. What was asked about its words is proved: this is about room alone.",
     "could not prove working set of wide: acc'0 fits the vector registers: 64 <= 32",
     "Give the tile fewer rows or lanes.",
 )

@@ -173,7 +173,7 @@ def told(found: Fitting, program: Program, platform: Platform, span: Span | None
 
 
 def _note(row: Row, program: Program, found: Fitting, platform: Platform) -> Iterator[str]:
-    yield "the program computes what it should; this is about room alone"
+    yield "what was asked about its words is proved; this is about room alone"
     level = found.machine.level(row.place)
     if level is not None:
         shared = f", shared by {level.sharers}: {level.share} for each" if level.sharers > 1 else ""

@@ -140,7 +140,7 @@ def test_the_refusal_has_both_numbers_and_how_far_over(tmp_path: Path) -> None:
     # 1200 bytes fill 19 lines and may touch 20: 1280 bytes
     assert refusal.message.splitlines() == [
         "could not prove working set of keeps: a fits L1: 1280 <= 1024 bytes",
-        "the program computes what it should; this is about room alone",
+        "what was asked about its words is proved; this is about room alone",
         "L1 of Small has 1024 bytes in lines of 64",
         "a takes 1280, for 1200 bytes",
         "over by 256",
