@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SHARED = ("threadgroup", "shared", "Shared")
 """Levels of scratch that all groups of one tile use."""
 
+_INTEGERS = (ast.Name("Nat"), ast.Name("Int"))
 _HINT = "put it outside the guard: every group has to come to it"
 
 
@@ -35,6 +36,8 @@ def elaborate_groups(body: Statements, statement: ast.Grid, windows: Sequence[Wi
     clause = statement.tile
     if clause is None:
         raise StopError("tile")
+    if len(set(clause.names)) != len(clause.names):
+        raise body.context.stop("elaborate.name.duplicate", "the groups of a tile have a name for each dimension", clause.span, "`by tile (si, sj)`")
     parts = tuple(_part(body, expr, scope) for expr in clause.parts)
     counts = tuple(_count(body, clause, extent, part, scope) for extent, part in zip(_tile(body, clause, windows), parts, strict=True))
     groups = Groups(clause.names, parts)
@@ -120,7 +123,8 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Regions:
-    """The regions of one body. `again` are the indices and aliases that each region binds anew, `uneven` the names that differ between groups."""
+    """The regions of one body. `again` are the indices and aliases that each region binds anew, `uneven` the names that
+    differ between groups, `words` those of locals."""
 
     body: Statements
     names: tuple[str, ...]
@@ -128,6 +132,7 @@ class _Regions:
     again: tuple[ast.Statement, ...] = ()
     kept: tuple[_Kept, ...] = ()
     uneven: frozenset[str] = field(default_factory=frozenset)
+    words: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self.uneven = self.uneven | frozenset(self.names)
@@ -138,6 +143,8 @@ class _Regions:
         parts: list[Part] = []
         for place, stmt in enumerate(stmts):
             rest = stmts[place + 1 :]
+            if isinstance(stmt, (ast.Let, ast.Var, ast.View, ast.Lease)):
+                self.check_name(stmt.name, stmt)
             if isinstance(stmt, ast.Barrier):
                 parts += [*self.region(waiting, rest, scope, found), Wait()]
                 waiting = []
@@ -155,8 +162,15 @@ class _Regions:
                     self.uneven = self.uneven | {getattr(stmt, "name", "")}
                 waiting.append(stmt)
             else:
+                self.words = self.words | ({stmt.name} if isinstance(stmt, (ast.Let, ast.Var)) else set())
                 waiting.append(stmt)
         return (*parts, *self.region(waiting, (), scope, found))
+
+    def check_name(self, name: str, stmt: ast.Statement) -> None:
+        """A name that regions bind for themselves is bound once: a later region could not tell which one is meant."""
+        if name in self.names or name in {kept.name for kept in self.kept} | {getattr(again, "name", "") for again in self.again}:
+            message = f"`{name}` already names something that the groups of this tile see behind barriers"
+            raise self.body.context.stop("elaborate.name.duplicate", message, stmt.span, "choose another name")
 
     def binds_again(self, stmt: ast.Statement, scope: Scope) -> bool:
         """Whether a statement only names an index or memory, so that each region has it for itself."""
@@ -164,7 +178,8 @@ class _Regions:
             return True
         if not isinstance(stmt, ast.Let) or stmt.value is None:
             return False
-        return is_index_expression(stmt.value, self.with_counters(scope, self.names), self.body.context)
+        is_index = is_index_expression(stmt.value, self.with_counters(scope, self.names), self.body.context)
+        return is_index and not isinstance(stmt.value, ast.BoolLit) and (stmt.storage is None or stmt.storage.type in _INTEGERS)
 
     def with_counters(self, scope: Scope, counters: Sequence[str]) -> Scope:
         """The scope in which the groups' names stand for counters, and indices of earlier regions are indices."""
@@ -173,12 +188,15 @@ class _Regions:
         for stmt in self.again:
             if isinstance(stmt, ast.Let) and scope.find(stmt.name) is None:
                 scope = scope.bind(stmt.name, IndexEntity(Var(stmt.name)))
+        for name in self.words:
+            scope = scope.bind(name, BufferEntity(name, "", ()))
         return scope
 
     def nested(self, stmt: ast.Statement, scope: Scope, found: list[Stmt]) -> Part:
         """A loop or a guard with a barrier inside: the same for all groups, so it stands around the regions."""
         inner = replace(self)
         if isinstance(stmt, ast.For) and not _names(stmt.domain) & self.uneven:
+            self.check_name(stmt.index, stmt)
             domain, counter, within = self.body.domain(stmt.index, stmt.domain, scope)
             held: list[Stmt] = []
             parts = inner.sequence(stmt.body, within, held)

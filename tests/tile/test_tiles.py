@@ -191,3 +191,42 @@ def test_a_tile_that_an_instruction_does_not_divide_is_told_with_its_blocks() ->
     (message,) = messages(text)
     assert "[12, 8] and [8, 8]" in message
     assert "simdgroup_mma8 takes 8 x 8 by 8 x 8" in message
+
+
+GROUPS = """\
+fn f (reads a: [f32; 4]) (mut c: [f32; 4, 2]) =
+  grid g in 0 .. 1
+      by tile (si, sj) parts [2, 1]
+      writes c[0 .. 4, 0 .. 2] as ct do
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("for si in 0 .. 2 do", "  barrier", "  store ct[si, sj] = 0.0"),
+        ("let r = si", "for r in 0 .. 1 do", "  barrier", "  store ct[r, sj] = 0.0"),
+        ("let r = si", "let q = r + 1", "let r = sj", "barrier", "store ct[q, r] = 0.0"),
+        ("var t: f32 = 0.0", "barrier", "let u = t", "let t = si", "barrier", "store ct[t, sj] = u"),
+    ],
+)
+def test_a_name_that_regions_bind_anew_is_bound_once(lines: tuple[str, ...]) -> None:
+    text = GROUPS + "".join(f"    {line}\n" for line in lines)
+    assert [found for found, _ in faults(text)][:1] == ["elaborate.name.duplicate"]
+
+
+def test_groups_have_a_name_for_each_dimension() -> None:
+    assert [found for found, _ in faults(GROUPS.replace("(si, sj)", "(si, si)") + "    barrier\n")] == ["elaborate.name.duplicate"]
+
+
+def test_groups_keep_their_locals_and_indices_behind_a_barrier() -> None:
+    """Each of 2 x 2 groups hands its number on: cell (r, s) ends as what the group across holds, 10 * row + column."""
+    first = ("var xs: [f32; 2, 2] at threadgroup", "let row = 1 - si", "var own: f32 = load a[0]", "own = 10.0 * (si as f32) + (sj as f32)")
+    then = ("let given = own", "xs[si, sj] = given", "barrier", "let held = given", "own = held", "own = own + xs[row, 1 - sj]")
+    lines = (*first, *then, "store ct[2 * row, sj] = own", "store ct[2 * row + 1, sj] = own")
+    text = GROUPS + "".join(f"    {line}\n" for line in lines)
+    buffers = {"a": [0, 0, 0, 0], "c": [None] * 8}
+    run(program(text, "f"), {}, buffers)
+    number = [[10 * row + column for column in range(2)] for row in range(2)]
+    want = [number[1 - r // 2][s] + number[r // 2][1 - s] for r in range(4) for s in range(2)]
+    assert buffers["c"] == [word_of_decimal(str(value), "f32") for value in want]
