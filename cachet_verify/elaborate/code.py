@@ -36,6 +36,12 @@ _TABLE = (
         "Give every argument, in the order of the declaration.",
     ),
     (
+        "elaborate.count",
+        "An assertion counts memory, or names a size, that is not there: a function, a buffer of it, or a line that all levels agree on.",
+        "proof small = assert span_bytes packB.span <= 4096",
+        "Name the function too: `span_bytes packed.packB.span`, `packed.K`; or say how long a line is: `line_ceil bytes 128`.",
+    ),
+    (
         "elaborate.call.layout",
         "An argument is laid out in memory in another way than the parameter declares.",
         "packed a b c plain packB",

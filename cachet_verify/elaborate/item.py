@@ -156,13 +156,20 @@ class LayoutItem:
 
 @dataclass(frozen=True, slots=True)
 class AssertItem:
-    """`proof p = assert E`: a formula over numbers, its text as messages show it, and what both sides come to."""
+    """`proof p = assert E`: a formula over numbers, its text as messages show it, and what both sides come to.
+
+    `premises` are what is known of its variables; `conditions` are the layouts behind what it counts,
+    and `assumes` the platform facts.
+    """
 
     name: str
     formula: Formula
     text: str
     sides: str = ""
     span: Span | None = field(default=None, compare=False)
+    premises: tuple[Formula, ...] = ()
+    conditions: tuple[SideCondition, ...] = ()
+    assumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

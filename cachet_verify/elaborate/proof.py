@@ -9,10 +9,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cachet_verify.core.index import FALSE, Const, Formula, Index, Var, conj, eq, substitute, substitute_formula
+from cachet_verify.core.index import FALSE, ZERO, Const, Formula, Index, Var, conj, divisors, eq, implies, le, ne, substitute, substitute_formula
 from cachet_verify.core.ir import Param, Program, Require
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.count import Counts
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.item import AdmitItem, AssertItem, FamilyItem, ProofItem, RelateItem
 from cachet_verify.elaborate.place import source_text
@@ -32,10 +33,7 @@ def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
     """The item of a proof. Raises StopError, UnsupportedError."""
     body = decl.body
     if isinstance(body, ast.AssertProof):
-        context = Context(unit, unit.problems)
-        formula = elaborate_condition(body.claim, Scope(), context)
-        whole = conj((formula, *(condition.goal for condition in context.conditions)))
-        return AssertItem(decl.name, whole, assertion_text(body.claim), _sides(body.claim, context), decl.span)
+        return _assertion(unit, decl, body)
     if isinstance(body, ast.RelateProof):
         return _relate(unit, decl, body)
     if isinstance(body, ast.AdmitProof):
@@ -49,18 +47,38 @@ def build_proof(unit: Unit, decl: ast.Proof) -> ProofItem:
     raise UnsupportedError("this proof", decl.span)
 
 
+def _assertion(unit: Unit, decl: ast.Proof, body: ast.AssertProof) -> AssertItem:
+    """For all numbers that the proof names, and all sizes of functions that it speaks of."""
+    context = Context(unit, unit.problems)
+    counts, bound = Counts(unit, context), Scope()
+    for param in decl.params:
+        if bound.find(param.name) is not None or unit.find(param.name) is not None:
+            raise context.stop("elaborate.name.duplicate", f"`{param.name}` already names something else", param.span, "give it another name")
+        bound = bound.bind(param.name, IndexEntity(Var(param.name), "size")).assume(le(ZERO, Var(param.name)))
+    scope = counts.scope(bound)
+    for need in decl.requires:
+        scope = scope.assume(elaborate_condition(need, scope, context))
+    formula = elaborate_condition(body.claim, scope, context)
+    needed = [implies(conj(condition.premises), condition.goal) for condition in context.conditions]
+    whole = conj((*(ne(divisor, ZERO) for divisor in divisors(formula)), *needed, formula))
+    sides = _sides(body.claim, scope, context)
+    premises = (*scope.facts, *counts.facts)
+    text = assertion_text(body.claim)
+    return AssertItem(decl.name, whole, text, sides, decl.span, premises, tuple(counts.conditions), tuple(counts.assumes))
+
+
 def assertion_text(claim: ast.Expr) -> str:
     """An assertion as messages show it: a fact with several words is shown without their `@`."""
     return _MANY_WORDS.sub(lambda match: match[1] + match[2].replace("@", ""), source_text(claim))
 
 
-def _sides(claim: ast.Expr, context: Context) -> str:
+def _sides(claim: ast.Expr, scope: Scope, context: Context) -> str:
     """What the two sides of the first comparison that fails come to; empty where there is none."""
     if isinstance(claim, ast.Binary) and claim.operator == "and":
-        return _sides(claim.left, context) or _sides(claim.right, context)
-    if not (isinstance(claim, ast.Binary) and claim.operator in COMPARISONS) or elaborate_condition(claim, Scope(), context) != FALSE:
+        return _sides(claim.left, scope, context) or _sides(claim.right, scope, context)
+    if not (isinstance(claim, ast.Binary) and claim.operator in COMPARISONS) or elaborate_condition(claim, scope, context) != FALSE:
         return ""
-    left, right = (elaborate_index(side, Scope(), context) for side in (claim.left, claim.right))
+    left, right = (elaborate_index(side, scope, context) for side in (claim.left, claim.right))
     return f"the left side is {spell(left)}, the right side is {spell(right)}"
 
 

@@ -7,13 +7,14 @@ Must not look at syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from cachet_verify.core.index import Formula, Index, Var, conjuncts
 from cachet_verify.core.ir import Layout, Value
 from cachet_verify.source import Span
+from cachet_verify.syntax import ast
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,19 @@ class PoisonEntity:
     """A name whose definition was refused: its uses say nothing more."""
 
 
-Entity = IndexEntity | BlockEntity | BufferEntity | ValueEntity | GenericEntity | EquationEntity | DeviceEntity | PoisonEntity
+DOTTED = "."
+"""The key of the entity that dotted names are asked of; it is no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountEntity:
+    """A way to count that only assertions have: it gives an integer for an expression, or none where it is of no function."""
+
+    name: str
+    apply: Callable[[ast.Expr, Scope], Index | None]
+
+
+Entity = CountEntity | IndexEntity | BlockEntity | BufferEntity | ValueEntity | GenericEntity | EquationEntity | DeviceEntity | PoisonEntity
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from cachet_verify.core.index import (
     div,
     eq,
     le,
+    lt,
     maximum,
     minimum,
     mod,
@@ -39,7 +40,7 @@ from cachet_verify.core.index import (
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
-from cachet_verify.elaborate.scope import BlockEntity, BufferEntity, Entity, IndexEntity, PoisonEntity, Scope
+from cachet_verify.elaborate.scope import DOTTED, BlockEntity, BufferEntity, CountEntity, Entity, IndexEntity, PoisonEntity, Scope
 from cachet_verify.syntax import ast
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -150,6 +151,9 @@ def _field(expr: ast.Field, scope: Scope, context: Context) -> Index:
             return entity.low if expr.name == "lo" else entity.length
         if isinstance(entity, BlockEntity):
             raise context.stop("elaborate.index.kind", f"a block has no part `{expr.name}`", expr.span, f"`{base.name}.lo` or `{base.name}.len`")
+        counted = scope.find(DOTTED)
+        if entity is None and isinstance(counted, CountEntity) and (size := counted.apply(expr, scope)) is not None:
+            return size
         if entity is None and base.name == "platform":
             return Const(context.unit.platform_fact(expr.name, (), expr.span))
     raise context.stop("elaborate.index.kind", "an integer is wanted here, and this is not one", expr.span)
@@ -203,15 +207,31 @@ def _applied(expr: ast.Apply, scope: Scope, context: Context) -> Index:
         raise context.stop("elaborate.index.kind", "an integer is wanted here, and this call gives none", expr.span)
     if function.name in _ROUNDINGS:
         return _rounded(function.name, expr, scope, context)
+    if function.name == "line_ceil":
+        return _lines(expr, scope, context)
     if function.name in ("min", "max"):
         if len(expr.args) != 2:
             raise context.stop("elaborate.call.arity", f"`{function.name}` takes two integers", expr.span)
         left, right = (elaborate_index(arg, scope, context) for arg in expr.args)
         return minimum(left, right) if function.name == "min" else maximum(left, right)
     entity: Entity | None = scope.find(function.name)
+    if isinstance(entity, CountEntity) and (counted := entity.apply(expr, scope)) is not None:
+        return counted
     if isinstance(entity, BufferEntity):
         raise context.stop("elaborate.index.kind", f"`{function.name}` is memory, not an integer", expr.span)
     raise context.stop("elaborate.index.kind", f"`{function.name}` gives no integer", expr.span, "floor (a / b), ceil (a / b), min a b, max a b")
+
+
+def _lines(expr: ast.Apply, scope: Scope, context: Context) -> Index:
+    """`line_ceil b n`: how many lines of `n` bytes hold `b`."""
+    if len(expr.args) != 2:
+        raise context.stop("elaborate.call.arity", "`line_ceil` takes bytes, and the bytes of a line", expr.span, "`line_ceil b 128`")
+    size, line = (elaborate_index(arg, scope, context) for arg in expr.args)
+    if line == ZERO:
+        raise context.stop("elaborate.index.zero-divisor", "a line has at least one byte", expr.args[1].span)
+    if not isinstance(line, Const) or line.value < 1:
+        context.require(scope, lt(ZERO, line), f"`{spell(line)}`, the bytes of a line, is above 0", expr.args[1].span)
+    return ceil_div(size, line)
 
 
 def _word(expr: ast.Expr, context: Context) -> str:
@@ -257,7 +277,7 @@ def is_index_expression(expr: ast.Expr, scope: Scope, context: Context) -> bool:
     if isinstance(expr, ast.Apply):
         if isinstance(expr.function, ast.Field):
             return isinstance(expr.function.base, ast.Name) and expr.function.base.name == "platform"
-        known = isinstance(expr.function, ast.Name) and expr.function.name in ("floor", "ceil", "min", "max")
+        known = isinstance(expr.function, ast.Name) and expr.function.name in ("floor", "ceil", "min", "max", "line_ceil")
         return known and all(is_index_expression(arg, scope, context) for arg in expr.args)
     return isinstance(expr, ast.BoolLit)
 

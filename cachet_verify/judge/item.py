@@ -173,10 +173,11 @@ def plan_layout(item: LayoutItem) -> Plan:
 
 
 def plan_assertion(item: AssertItem) -> Plan:
-    """`proof p = assert E`."""
-    goal = entails((), item.formula, item.text)
+    """`proof p = assert E`, for all numbers that meet its premises, if any do."""
+    goal = entails(item.premises, item.formula, item.text)
     asked = (Asked(goal, f"proof {item.name}: ", "proof.not-proved", "side", item.span, item.sides),)
-    return Plan(item.name, "proof", item.span, asked=asked)
+    layouts = conditions(item.conditions, "", "layout.not-proved").asked
+    return Plan(item.name, "proof", item.span, asked=(*asked, *layouts), premises=item.premises, assumes=item.assumes)
 
 
 def plan_relation(item: RelateItem, program: Program | None, meaning: Program | None, layouts: Mapping[str, LayoutItem]) -> Plan:

@@ -167,6 +167,19 @@ def _law(children: list[Any], where: Span) -> de.Law:
     return de.Law(words, params, text_of(domain), statement, text, span=where)
 
 
+def _proof(children: list[Any], where: Span) -> de.Proof:
+    """Return a proof; only an assertion is for all of some numbers, and about what is required of them."""
+    name, params, clauses, body = children
+    contract = _contract(clauses)
+    is_plain = all(param.mode == "" and param.storage is not None and param.storage.type == ex.Name("Nat") for param in params)
+    if contract != de.Contract(requires=contract.requires) or not is_plain:
+        hint = "`proof p (N: Nat) requires N > 0 = assert ceil (N / 8) * 8 >= N`"
+        raise fail("syntax.form", "a proof is for all numbers `(N: Nat)`, and `requires` some of them", where, hint)
+    if (params or contract.requires) and not isinstance(body, de.AssertProof):
+        raise fail("syntax.form", "only `assert` is for all of some numbers", where, "leave them out: a relation is for all sizes as it stands")
+    return de.Proof(name.text, body, params, contract.requires, span=where)
+
+
 def _layout(children: list[Any], where: Span) -> de.Layout:
     name, params, dims, indices, requires, size, address = children
     if len(dims) != len(indices):
@@ -248,7 +261,7 @@ DECLARATION_BUILDERS: Final[dict[str, Builder]] = {
     "synth_names": one_or_names,
     "minimize": plain_list,
     "conditions": lambda c, _w: c[0] or (),
-    "proof": lambda c, w: de.Proof(c[0].text, c[1], span=w),
+    "proof": _proof,
     "assert_proof": lambda c, w: de.AssertProof(c[0], span=w),
     "relate_proof": lambda c, w: de.RelateProof(c[0], c[1], span=w),
     "admit_proof": lambda c, w: de.AdmitProof(unquote(c[0].text), span=w),

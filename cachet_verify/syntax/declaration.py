@@ -300,10 +300,12 @@ class InvariantProof(ProofBody):
 
 @dataclass(frozen=True, slots=True)
 class Proof(Declaration):
-    """`proof enough_chains = assert …`."""
+    """`proof enough_chains = assert …`; an assertion may be for all `(N: Nat)`, and where something is required."""
 
     name: str
     body: ProofBody
+    params: tuple[Param, ...] = ()
+    requires: tuple[Expr, ...] = ()
 
 
 # --- records, layouts, interfaces --------------------------------------------------------------

@@ -202,7 +202,9 @@ def _proof_body(node: de.ProofBody) -> str:
 
 
 def _proof(node: de.Proof, indent: int) -> Lines:
-    return [f"{' ' * indent}proof {node.name} =", f"{' ' * indent}  {_proof_body(node.body)}"]
+    head = " ".join(("proof", node.name, *map(_param, node.params)))
+    needs = f" requires {', '.join(expression(need, OR) for need in node.requires)}" if node.requires else ""
+    return [f"{' ' * indent}{head}{needs} =", f"{' ' * indent}  {_proof_body(node.body)}"]
 
 
 # --- records, layouts, interfaces --------------------------------------------------------------

@@ -101,6 +101,13 @@ DECLARATIONS = st.one_of(
     CONSTS,
     st.builds(ast.SynthConst, SOME_NAMES, SMALL, SMALL, SOME_NAMES, SMALL, tuples(SMALL)),
     st.builds(ast.Proof, NAMES, PROOFS),
+    st.builds(
+        ast.Proof,
+        NAMES,
+        SMALL.map(ast.AssertProof),
+        tuples(NAMES.map(lambda name: ast.Param(name, "", ast.Storage(ast.Name("Nat"), None, None))), 0, 2),
+        tuples(SMALL, 0, 2),
+    ),
     st.builds(ast.Record, NAMES, tuples(st.builds(ast.RecordField, NAMES, SMALL), 1)),
     LAYOUTS,
     LAWS,
