@@ -78,7 +78,7 @@ def decode(
     Unknowns are outermost first; where several stand in one address their coefficients are taken
     for a mixed radix, the largest first, each counter starting at its low.
     """
-    equations, digits = _digits(_joined(list(zip(address, value, strict=True))), unknown)
+    equations, digits = _digits(_joined([(_reduced(ours), theirs) for ours, theirs in zip(address, value, strict=True)]), unknown)
     solved = _solved(equations, [part for name in unknown for part in _parts_of(name, digits)], lows)
     for name, radix in digits.items():
         high, low = solved.pop(f"{name}/", None), solved.pop(f"{name}%", None)
@@ -88,6 +88,19 @@ def decode(
 
 
 Equations = list[tuple[Index, Index]]
+
+
+def _reduced(term: Index) -> Index:
+    """A term with its exact quotients worked out: `floor (8 * x / 8)` is `x`."""
+    if isinstance(term, Sum):
+        return add(*(_reduced(part) for part in term.terms))
+    if isinstance(term, Product):
+        return mul(_reduced(term.left), _reduced(term.right))
+    if isinstance(term, Div) and isinstance(term.right, Const) and isinstance(term.left, Product) and isinstance(term.left.left, Const):
+        factor, divisor = term.left.left.value, term.right.value
+        if divisor and factor % divisor == 0:
+            return mul(Const(factor // divisor), _reduced(term.left.right))
+    return term
 
 
 def _digits(equations: Equations, unknown: Sequence[str]) -> tuple[Equations, dict[str, int]]:

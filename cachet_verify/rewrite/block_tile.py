@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, ceil_div, div, minimum, mod, mul, sub
-from cachet_verify.core.ir import Block, Declare, For, If, Lanes, Load, Program, Range, Stmt, Store
+from cachet_verify.core.ir import Block, Blocks, Declare, For, If, Lanes, Load, Program, Range, Stmt, Store
 from cachet_verify.core.outer import active_cell
 from cachet_verify.kernel.lane import narrow_lanes
 from cachet_verify.kernel.predicate import predicate_store
@@ -112,17 +112,16 @@ class _Names:
     """The names of the nest to come."""
 
     tile: str
-    first: str
-    first_row: str
     block: str
     cell: str
-    last: str
-    last_row: str
+    first: tuple[str, str, str]
+    last: tuple[str, str, str]
 
 
 def in_blocks(chain: Chain, tile: BlockTile) -> Chain:
     """The chain with the tile in blocks."""
-    names = _Names(*new_names(chain.program, "blocks_2", "q", "r", "q", "lane", "q", "r"))
+    held, block, cell, *others = new_names(chain.program, "blocks_2", "q", "lane", *("down", "across", "r") * 2)
+    names = _Names(held, block, cell, (others[0], others[1], others[2]), (others[3], others[4], others[5]))
     chain = _operands_released(chain, tile)
     chain = _relocated(chain, tile, names)
     chain = _by_blocks(chain, tile, names)
@@ -207,8 +206,8 @@ def _by_blocks(chain: Chain, tile: BlockTile, names: _Names) -> Chain:
     first, last = statement_at(program.body, tile.first), statement_at(program.body, tile.last)
     loop = _loop(statement_at(program.body, tile.path))
     row = _loop(loop.body.body[0])
-    after = with_statements(program, tile.first, 1, (_rows_of_blocks(first, tile, names, names.first, names.first_row),))
-    after = with_statements(after, tile.last, 1, (_rows_of_blocks(last, tile, names, names.last, names.last_row),))
+    after = with_statements(program, tile.first, 1, (_rows_of_blocks(first, tile, names, names.first),))
+    after = with_statements(after, tile.last, 1, (_rows_of_blocks(last, tile, names, names.last),))
     update = _store(row)
     lane = update.lanes.counter if update.lanes is not None else ""
     own = (Var(names.block), Var(names.cell))
@@ -249,46 +248,46 @@ def _active(tile: BlockTile, names: _Names) -> Formula:
     return active_cell(Var(names.cell), tile.width, tile.rows_in(names.block), tile.cols_in(names.block))
 
 
-def _rows_of_blocks(nest: Stmt, tile: BlockTile, names: _Names, block: str, row: str) -> For:
-    """A nest over the tile's rows as one over blocks and their rows."""
-    if not isinstance(nest, For):
-        raise KeyError("a loop over rows")
+def _rows_of_blocks(nest: Stmt, tile: BlockTile, names: _Names, own: tuple[str, str, str]) -> For:
+    """A nest over the tile's rows as one over blocks, down and across, and their rows."""
+    down, across, row = own
+    nest = _loop(nest)
     store = _store(nest)
-    lanes = store.lanes
-    if lanes is None:
+    if store.lanes is None:
         raise KeyError("lanes")
-    cell = (Var(block), add(mul(Const(tile.width), Var(row)), Var(lanes.counter)))
-    by = {nest.counter: add(tile.top(block), Var(row)), lanes.counter: add(tile.left(block), Var(lanes.counter))}
-    change = Change(by, lambda found: Load(names.tile, cell) if found.buffer == names.tile else found)
+    lane = store.lanes.counter
+    top, left = Var(f"{down}.lo"), Var(f"{across}.lo")
+    cell = (
+        add(mul(Const(tile.across), div(top, Const(tile.height))), div(left, Const(tile.width))),
+        add(mul(Const(tile.width), Var(row)), Var(lane)),
+    )
+    change = Change(
+        {nest.counter: add(top, Var(row)), lane: add(left, Var(lane))}, lambda found: Load(names.tile, cell) if found.buffer == names.tile else found
+    )
     index = cell if store.buffer == names.tile else change.many(store.index)
-    masked = Lanes(lanes.counter, tile.cells, tile.cols_in(block))
-    moved = Store(store.buffer, index, change.value(store.value), masked, store.span)
-    return tile.over_blocks(block, For(row, Range(ZERO, tile.rows_in(block)), Block((moved,)), nest.span))
+    moved: Stmt = Store(store.buffer, index, change.value(store.value), Lanes(lane, tile.cells, Var(f"{across}.len")), store.span)
+    inner = For(row, Range(ZERO, Var(f"{down}.len")), Block((moved,)), nest.span)
+    columns = For(across, Blocks(ZERO, tile.active, Const(tile.width)), Block((inner,)), nest.span)
+    return For(down, Blocks(ZERO, tile.rows, Const(tile.height)), Block((columns,)), nest.span)
 
 
 def _maps(program: Program, after: Program, tile: BlockTile, names: _Names) -> dict[str, Image]:
     """Which cell of which block is which cell of the tile, in each of the three nests, both ways."""
     hints: list[Hint] = []
     back: list[tuple[str, Mapping[str, Index]]] = []
-    for path, block, row in ((tile.first, names.first, names.first_row), (tile.last, names.last, names.last_row)):
-        nest = statement_at(program.body, path)
-        if isinstance(nest, For):
-            lane = _store(nest).lanes
-            name = lane.counter if lane is not None else ""
-            using = frozenset((block, row))
-            hints.append(Hint(nest.counter, add(tile.top(block), Var(row)), using))
-            hints.append(Hint(name, add(tile.left(block), Var(name)), using))
-            here, there = Var(nest.counter), Var(name)
-            back.append(
-                (block, {block: tile.block_of(here, there), row: mod(here, Const(tile.height)), name: mod(there, Const(tile.width))}),
-            )
-    row_loop = _loop(_loop(statement_at(program.body, tile.path)).body.body[0])
-    lanes = _store(row_loop).lanes
-    name = lanes.counter if lanes is not None else ""
+    height, width = Const(tile.height), Const(tile.width)
+    for path, (down, across, row) in ((tile.first, names.first), (tile.last, names.last)):
+        nest = _loop(statement_at(program.body, path))
+        here, there = Var(nest.counter), Var(_lane_of(nest))
+        using = frozenset((down, across, row))
+        hints.append(Hint(here.name, add(mul(height, Var(down)), Var(row)), using))
+        hints.append(Hint(there.name, add(mul(width, Var(across)), there), using))
+        back.append((down, {down: div(here, height), across: div(there, width), row: mod(here, height), there.name: mod(there, width)}))
+    rows = _loop(_loop(statement_at(program.body, tile.path)).body.body[0])
+    here, there = Var(rows.counter), Var(_lane_of(rows))
     using = frozenset((names.block, names.cell))
-    hints.append(Hint(row_loop.counter, _row(tile, names), using))
-    hints.append(Hint(name, _lane(tile, names), using))
-    here, there = Var(row_loop.counter), Var(name)
+    hints.append(Hint(here.name, _row(tile, names), using))
+    hints.append(Hint(there.name, _lane(tile, names), using))
     back.append((names.block, {names.block: tile.block_of(here, there), names.cell: tile.place_of(here, there)}))
     lowered = lower(after)
     maps = images(lower(program), lowered, hints)
@@ -298,6 +297,11 @@ def _maps(program: Program, after: Program, tile: BlockTile, names: _Names) -> d
                 found = maps[member.name]
                 maps[member.name] = Image(found.origin, found.forward, {**found.backward, **terms})
     return maps
+
+
+def _lane_of(nest: For) -> str:
+    lanes = _store(nest).lanes
+    return lanes.counter if lanes is not None else ""
 
 
 # --- guards as masks, operands in vectors ---
@@ -365,5 +369,3 @@ def _sliced(chain: Chain, path: Path, names: tuple[str, str], start: Index, widt
     declared = Declare(part, elem, (), width, Load(whole, (add(start, Var(lane)),)), lanes=Lanes(lane, width, Const(width)))
     region = Change({}, lambda load: Load(part, (within,)) if load.buffer == whole else load).stmt(statement_at(program.body, path))
     return chain.then(stage_in(program, path, 1, whole, part, (declared,), (region,)))
-
-

@@ -40,7 +40,7 @@ def test_the_nest() -> None:
     product = outer_product_of(outer_store(after))
     assert product is not None
     assert (product.height, product.width, product.primitive) == (2, 3, "outer_fma_primitive")
-    assert (product.column, product.row, product.total) == ("column", "row", Load("blocks_2", (Var("q'1"), Var("lane"))))
+    assert (product.column, product.row, product.total) == ("column", "row", Load("blocks_2", (Var("q"), Var("lane"))))
     assert dict(outer_tiles(after.body)) == {"blocks_2": product}
     tile = declared(after, "blocks_2")
     assert (tile.shape, tile.width) == ((Const(4),), 6)
@@ -48,7 +48,7 @@ def test_the_nest() -> None:
     assert (declared(after, "column").width, declared(after, "row").width) == (2, 3)
     assert declared(after, "column_all").lanes == Lanes("lane'1", 4, Var("gi.len"))
     names = [stmt.counter for stmt in statements(after.body) if isinstance(stmt, For)]
-    assert names == ["zi", "zj", "gi", "gj", "q", "r", "k", "q'1", "q'2", "r'1"]
+    assert names == ["zi", "zj", "gi", "gj", "down", "across", "r", "k", "q", "down'1", "across'1", "r'1"]
 
 
 def test_past_the_ends_of_tiles_and_blocks() -> None:
