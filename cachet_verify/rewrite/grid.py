@@ -18,7 +18,7 @@ from cachet_verify.rewrite.error import refuse
 from cachet_verify.rewrite.image import images
 from cachet_verify.rewrite.nest import Nest, check_bounds, find_nest, loop_names
 from cachet_verify.rewrite.outcome import Chain
-from cachet_verify.rewrite.place import with_statements
+from cachet_verify.rewrite.place import device_at, with_statements
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.traverse import Change, fresh, taken
 from cachet_verify.syntax import ast
@@ -35,7 +35,7 @@ def grid(program: Program, step: ast.Step, scope: Scope) -> Chain:
     loops = tuple(next(loop for loop in nest.loops if loop.counter == name) for name in names)
     check_bounds(nest, loops, step.span)
     axes = tuple(_axis(loop) for loop in loops)
-    made = _with_alias(Grid(axes, nest.body, None, scope.device, step.span), program)
+    made = _with_alias(Grid(axes, nest.body, None, device_at(program.body, nest.path, scope.device), step.span), program)
     return _placed(program, nest, made, names)
 
 

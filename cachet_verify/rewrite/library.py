@@ -20,7 +20,7 @@ from cachet_verify.rewrite.image import Hint
 from cachet_verify.rewrite.match import Arguments, MismatchError, match_body
 from cachet_verify.rewrite.outcome import Chain, divides
 from cachet_verify.rewrite.parameter import Bindings, bind, bind_clauses, shape_text
-from cachet_verify.rewrite.place import Path, block_at, counters, walk, with_statements
+from cachet_verify.rewrite.place import Path, block_at, counters, device_at, walk, with_statements
 from cachet_verify.rewrite.recipe import Relation, relate
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.term import all_block_parts
@@ -45,7 +45,8 @@ def apply_library_step(program: Program, step: ast.Step, scope: Scope) -> Chain:
     definition, bindings = _definition(step, scope)
     arguments = _arguments(bindings, scope, program)
     found = _find(program, definition, arguments, step)
-    built = build(definition.target, found.match, arguments, taken(program), element_types(program), scope.device)
+    device = device_at(program.body, found.path, scope.device)
+    built = build(definition.target, found.match, arguments, taken(program), element_types(program), device)
     chain = _requirements(Chain(program), built, step)
     after = with_statements(chain.program, found.path, found.match.count, built.stmts)
     names = {**_hole_names(found.match), **arguments.names}

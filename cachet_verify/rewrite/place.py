@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.ir import (
     Block,
     Declare,
@@ -94,6 +95,12 @@ def block_at(block: Block, path: Path) -> tuple[Stmt, ...]:
 def around(block: Block, path: Path) -> tuple[tuple[Path, Stmt], ...]:
     """The statements that enclose the one at `path`, outermost first, with their paths."""
     return tuple((found, stmt) for found, stmt in walk(block) if len(found) < len(path) and path[: len(found)] == found)
+
+
+def device_at(block: Block, path: Path, device: Arithmetic | None) -> Arithmetic | None:
+    """What a grid at `path` has to name to run on a device: nothing inside a grid that runs there already."""
+    on = next((stmt.device for _, stmt in reversed(around(block, path)) if isinstance(stmt, Grid) and stmt.device is not None), None)
+    return None if on == device else device
 
 
 def find(block: Block, wanted: Callable[[Stmt], bool]) -> Path | None:

@@ -70,3 +70,11 @@ def test_where_no_interval_is_told_no_window_is_printed(cell: str, tmp_path: Pat
     path = tmp_path / "kernels.cachet"
     path.write_text(f"fn f (mut c: [f32; N]) =\n  grid i in 0 .. N do\n    for k in 0 .. 1 do\n      store {cell} = 1.0\n")
     assert "grid i in 0 .. N do" in scheduled(path, "f", None, True, False, False)
+
+
+def test_a_grid_inside_a_grid_on_a_device_names_the_device_once(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.cachet"
+    path.write_text(f"{HEADER}\nschedule s of matmul on M4Gpu =\n  split i by 8 as gi ragged\n  grid over gi\n  grid over i\n  parallel j\n")
+    listing = scheduled(path, "s", None, False, False, False)
+    assert [line.split(" in ")[0].strip() for line in listing.splitlines() if "grid" in line] == ["grid on M4Gpu gi", "grid i", "grid j"]
+    assert "arithmetic: M4Gpu" in listing
