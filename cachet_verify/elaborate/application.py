@@ -5,6 +5,7 @@ Takes a call and the type wanted; gives a core value. Must not elaborate calls t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 from cachet_verify.core.ir import Op, Value, Word
@@ -209,6 +210,7 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
     if fn.generics:
         raise UnsupportedError("a generic function of words", fn.span)
     inner = type(values)(context.within(context.unit_of(path), key))
+    place = replace(place, is_each=not is_vector_function(values, fn))
     names = {param.name: argument for param, argument in zip(fn.params, arguments, strict=True)}
     scope = Scope(dict(names), place.scope.facts)
     if fn.result is not None:
@@ -232,7 +234,7 @@ def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Pl
             kind = ValueType(values.elem_name(statement.storage.type, scope), wanted.width)
         else:
             kind = values.infer(statement.value, scope) or wanted
-        value = values.check(statement.value, kind, Place(scope, place.lane, place.before))
+        value = values.check(statement.value, kind, Place(scope, place.lane, place.before, place.is_each))
         if is_larger(value, MOST_PARTS):
             message = f"`{statement.name}` grows to more than {MOST_PARTS} operations when it is inlined"
             raise values.context.stop("elaborate.size", message, statement.span, "store intermediate results in locals of a `fn` over buffers")
@@ -240,7 +242,7 @@ def _body(values: Values, fn: ast.Fn, scope: Scope, wanted: ValueType, place: Pl
     value_of = last_value(last)
     if value_of is None:
         raise values.context.stop("elaborate.type.unknown", f"`{fn.name}` gives no value", last.span, "its last line is its value")
-    return values.check(value_of, wanted, Place(scope, place.lane, place.before))
+    return values.check(value_of, wanted, Place(scope, place.lane, place.before, place.is_each))
 
 
 def last_value(last: ast.Statement | None) -> ast.Expr | None:

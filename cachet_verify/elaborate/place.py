@@ -39,12 +39,14 @@ class LaneUse:
 class Place:
     """Where a statement's value is computed: the names, the lane, and what it must run first.
 
-    `before` collects statements that the value needs in front of it; None where none can stand.
+    `before` collects statements that the value needs in front of it; None where none can stand. `is_each` says that
+    the text speaks of one lane, as that of a function of words does that is applied to a vector.
     """
 
     scope: Scope
     lane: LaneUse | None = None
     before: list[Stmt] | None = None
+    is_each: bool = False
 
     def scalar(self) -> Place:
         """The same place without its lane."""
@@ -52,7 +54,7 @@ class Place:
 
     def assuming(self, scope: Scope) -> Place:
         """The same place under further facts, where no statement can be put in front."""
-        return Place(scope, self.lane, None)
+        return Place(scope, self.lane, None, self.is_each)
 
 
 class Places:

@@ -183,7 +183,7 @@ class Values(Places):
         text = (
             expr.text if isinstance(expr, ast.FloatLit) else ("true" if expr.value else "false") if isinstance(expr, ast.BoolLit) else str(expr.value)
         )
-        if wanted.width is not None and place.lane is not None:
+        if wanted.width is not None and place.lane is not None and not place.is_each:
             raise self.context.stop("elaborate.type.mismatch", "a number is not a vector", expr.span, f"`splat {text}`")
         if operation.is_generic(wanted.elem):
             generic = wanted.elem.partition(".")[0]
