@@ -22,9 +22,10 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=0, help="how many grids to run")
     parser.add_argument("--skip", type=int, default=0, help="leave out the first of them")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tiles", action="store_true", help="grids by tile, with barriers, instead")
     options = parser.parse_args()
     records: list[Record] = []
-    for record in run(options.seed, options.count or (FULL if options.full else 40), options.skip):
+    for record in run(options.seed, options.count or (FULL if options.full else 40), options.skip, options.tiles):
         records.append(record)
         if record.is_wrong() or record.is_alarm() or record.kind in ("unreadable", "error"):
             sys.stdout.write(f"--- {record.kind}: {record.case.kind} ({record.seconds:.1f} s): {record.why}\n{record.case.text}\n")

@@ -16,6 +16,7 @@ from pathlib import Path
 from cachet_verify.diagnostic import CachetError
 from tests.mutate.judge import Judge, Outcome
 from tests.race.grid_case import Case, cases
+from tests.race.tile_case import tile_cases
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,12 @@ class Record:
         return not self.case.is_racy and self.kind != "accepted"
 
 
-def run(seed: int, count: int, skip: int = 0) -> Iterator[Record]:
-    """Check `count` cases of a seed one by one, but for the first few."""
+def run(seed: int, count: int, skip: int = 0, tiles: bool = False) -> Iterator[Record]:
+    """Check `count` cases of a seed one by one, but for the first few; grids, or grids by tile."""
+    drawn = tile_cases(seed) if tiles else cases(seed)
     with Judge() as judge, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "grid.cachet"
-        for case in islice(cases(seed), skip, count):
+        for case in islice(drawn, skip, count):
             started = time.monotonic()
             outcome = _outcome(judge, file, case)
             yield Record(case, outcome.kind, outcome.why, time.monotonic() - started)

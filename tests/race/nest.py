@@ -35,6 +35,8 @@ class Nest:
         self.requires: list[Term] = []
         self.shapes: dict[str, tuple[Term, ...]] = {}
         self.modes: dict[str, str] = {}
+        self.shared: dict[str, tuple[Term, ...]] = {}
+        """Buffers of a tile, with the tile's own index in front: in bounds as others are, and no parameters."""
         self.lines: list[str] = []
         self.code: list[str] = []
         self.depth = 1
@@ -130,7 +132,7 @@ class Nest:
 
     def extents(self) -> Callable[..., dict[str, tuple[int, ...]]]:
         """The shapes at given sizes."""
-        parts = ", ".join(f"{buffer!r}: ({''.join(part.code + ',' for part in shape)})" for buffer, shape in self.shapes.items())
+        parts = ", ".join(f"{buffer!r}: ({''.join(part.code + ',' for part in shape)})" for buffer, shape in {**self.shapes, **self.shared}.items())
         made: Callable[..., dict[str, tuple[int, ...]]] = eval(f"lambda {', '.join(self.sizes)}: {{{parts}}}")  # noqa: S307
         return made
 

@@ -91,3 +91,29 @@ def test_each_pattern_races_when_it_is_broken_and_only_then(pattern: object) -> 
     race = found(pattern(Random(1), True))
     assert race is not None
     assert race.kind == "race"
+
+
+def test_no_race_between_barriers_is_accepted() -> None:
+    """Groups that share scratch: a few of `python -m tests.race --tiles`."""
+    records = list(run(seed=11, count=12, tiles=True))
+    assert [record.case.text for record in records if record.is_wrong()] == []
+    assert [(record.case.text, record.why) for record in records if record.is_alarm()] == []
+    assert {record.case.is_racy for record in records} == {True, False}
+
+
+def test_brute_force_knows_barriers() -> None:
+    """Every group writes its cell and reads the next one's: a race, unless a barrier stands between."""
+
+    def shared(code: tuple[str, ...]) -> Nest:
+        nest = Nest(["G"])
+        nest.shared["s"] = (whole(1), whole(4))
+        nest.line("", "for t in range(4):", "    region = 0", "    path1 = ((1, (0,)), (-1 - region, (t,)))")
+        nest.paths = 1
+        with nest.indented(1):
+            nest.line("", nest.touch("s", (whole(0), name("t")), True), *code, nest.touch("s", (whole(0), (name("t") + 1) % 4), False))
+        return nest
+
+    race = found(shared(()))
+    assert race is not None
+    assert race.kind == "race"
+    assert found(shared(("region += 1", "path1 = ((1, (0,)), (-1 - region, (t,)))"))) is None
