@@ -13,7 +13,7 @@ from tests.race.nest import Nest
 from tests.race.special import SPECIAL
 from tests.race.term import name, relation, whole
 
-SHORT = 18
+SHORT = 12
 
 
 def test_no_race_is_accepted_and_no_alarm_is_false() -> None:
@@ -26,7 +26,7 @@ def test_no_race_is_accepted_and_no_alarm_is_false() -> None:
 
 def test_the_shares_of_what_is_generated() -> None:
     """Symbolic bounds throughout; division, guards, two buffers and races as often as the campaign promises."""
-    drawn = list(islice(cases(3), 70))
+    drawn = list(islice(cases(3), 40))
     share = {mark: sum(mark in case.features for case in drawn) / len(drawn) for mark in ("symbolic", "division", "guard", "two buffers")}
     assert share["symbolic"] == 1.0
     assert share["division"] >= 0.3
@@ -95,7 +95,7 @@ def test_each_pattern_races_when_it_is_broken_and_only_then(pattern: object) -> 
 
 def test_no_race_between_barriers_is_accepted() -> None:
     """Groups that share scratch: a few of `python -m tests.race --tiles`."""
-    records = list(run(seed=11, count=12, tiles=True))
+    records = list(run(seed=11, count=6, tiles=True))
     assert [record.case.text for record in records if record.is_wrong()] == []
     assert [(record.case.text, record.why) for record in records if record.is_alarm()] == []
     assert {record.case.is_racy for record in records} == {True, False}
