@@ -33,6 +33,7 @@ from cachet_verify.core.index import (
     mul,
     ne,
     neg,
+    negate,
     sub,
     substitute,
     variables,
@@ -223,6 +224,8 @@ def as_written(term: Index, blocks: Mapping[str, Cut]) -> Index:
     for name, (low, size, length) in blocks.items():
         if low == ZERO and term == mul(size, Var(name)):
             return Var(f"{name}.lo")
+        if low == ZERO and term == negate(mul(size, Var(name))):
+            return negate(Var(f"{name}.lo"))
         if term == length:
             return Var(f"{name}.len")
     if isinstance(term, Sum):
