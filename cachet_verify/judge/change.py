@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, evaluate, le, lt, mul
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Sum, Var, evaluate, le, lt, mul
 from cachet_verify.core.ir import Program, Require, Traffic
 from cachet_verify.core.spell import spell, spell_requirement
 from cachet_verify.judge.budget import CODE, Excess, budget_of, counted, failing_sizes, is_true, ways
@@ -23,6 +23,7 @@ from cachet_verify.kernel.budget import allowed, premises_of
 Proves = Callable[[Plan], bool]
 _MOST_VARIANTS = 24
 _MOST_ROUNDS = 8
+_FACTOR = 2
 
 
 def budget_hints(plan: Plan, budget: Budget, over: Excess, proves: Proves, opened: Opened | None) -> tuple[str, ...]:
@@ -128,15 +129,18 @@ def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Itera
             return
         number = max((number, *(least for least in needed if least is not None)))
         rows = _with(budget.rows, place, number)
-        if _meets(budget.program, rows, budget, proves):
-            is_least = any(_is_too_little(budget, over, _with(budget.rows, place, number - 1), sizes) for sizes in points)
-            said = "the least that one row has to allow" if is_least else "enough in one row"
-            yield f"{said}: `{_row_text(place, number)}`"
-            return
         more = _failing(budget, over, rows)
-        if more is None or more in points:
+        if more is None:
+            break
+        if more in points:
             return
         points.append(more)
+    else:
+        return
+    if _meets(budget.program, rows, budget, proves):
+        is_least = any(_is_too_little(budget, over, _with(budget.rows, place, number - 1), sizes) for sizes in points)
+        said = "the least that one row has to allow" if is_least else "enough in one row"
+        yield f"{said}: `{_row_text(place, number)}`"
 
 
 def _needed(budget: Budget, over: Excess, place: _Place, sizes: Mapping[str, int]) -> int | None:
@@ -167,7 +171,7 @@ def _failing(budget: Budget, over: Excess, rows: tuple[Traffic, ...]) -> dict[st
     """More sizes at which rows are too little for a way: large ones if possible."""
     goal = le(ways(budget)[over.way], allowed(rows, over.way))
     premises = premises_of(budget.program)
-    for value in (4096, 1000, 256):
+    for value in (1 << 20, 4096, 1000, 256):
         sizes = dict.fromkeys(budget.program.sizes, value)
         if all(is_true(premise, sizes) for premise in premises) and is_true(goal, sizes) is False:
             return sizes
@@ -176,7 +180,8 @@ def _failing(budget: Budget, over: Excess, rows: tuple[Traffic, ...]) -> dict[st
 
 def _row_text(place: _Place, number: int) -> str:
     row = place.row
-    rest = "" if place.rest == ONE else f"{spell(place.rest, 2)} * "
+    factors = [factor for factor in row.factors if not isinstance(factor, Const)]
+    rest = "".join(f"{spell(factor, _FACTOR if isinstance(factor, Sum) else 0)} * " for factor in factors)
     back = " and back" if row.is_back else ""
     count = "" if number == 1 and rest else f"{number} * "
     return f"traffic {count}{rest}lines (span_bytes {row.buffer}.span) from {row.source} to {row.target}{back}"

@@ -74,11 +74,19 @@ PRODUCT_LEMMAS = (
 
 
 def compares_products(obligation: Obligation) -> bool:
-    """Whether the goal compares products in which a quotient rounded up is a factor, or the other way round."""
-    if not isinstance(obligation.goal, Compare) or obligation.goal.relation not in ("<=", "<"):
-        return False
-    products = (term for term in subterms(obligation.goal) if isinstance(term, Product) and not isinstance(term.left, Const))
-    return any(isinstance(part, Div) for product in products for part in subterms(product))
+    """Whether the goal is one comparison in which a product of two terms occurs that are no numbers."""
+    goal = obligation.goal
+    return isinstance(goal, Compare) and goal.relation in ("<=", "<") and any(_factors(goal))
+
+
+def has_quotients(obligation: Obligation) -> bool:
+    """Whether a quotient is a factor of a product in the goal: that is what counts of blocks look like."""
+    return any(isinstance(part, Div) for product in _factors(obligation.goal) for part in subterms(product))
+
+
+def _factors(goal: Formula) -> Iterator[Product]:
+    """The products of a formula whose factors are no numbers."""
+    return (term for term in subterms(goal) if isinstance(term, Product) and not isinstance(term.left, Const))
 
 
 def monotone(obligation: Obligation) -> Obligation:

@@ -31,7 +31,7 @@ from cachet_verify.core.index import (
     sub,
     variables,
 )
-from cachet_verify.kernel.monotone import PRODUCT_LEMMAS, compares_products, lift, monotone
+from cachet_verify.kernel.monotone import PRODUCT_LEMMAS, compares_products, has_quotients, lift, monotone
 from cachet_verify.kernel.monotone import _Naming as Naming
 from cachet_verify.kernel.obligation import Obligation, Proved, Refuted
 from cachet_verify.solver.prover import Prover
@@ -191,6 +191,9 @@ def test_what_is_added_is_true_of_what_it_names(seed: int) -> None:
 
 def test_what_compares_products() -> None:
     assert compares_products(asked(TRUE["finer in one"]))
+    assert has_quotients(asked(TRUE["finer in one"]))
+    assert not has_quotients(Obligation("plain", (), le(times(M, N), times(M, N, K))))
+    assert compares_products(Obligation("plain", (), le(times(M, N), times(M, N, K))))
     assert not compares_products(Obligation("linear", (), le(M, N)))
     assert not compares_products(Obligation("equal", (), eq(THREE, ZERO)))
 
