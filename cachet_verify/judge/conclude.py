@@ -369,7 +369,8 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted:
         said = {f"{answer.solver} {answer.version}" for answer in verdict.answers if answer.answer == "unsat"} if verdict is not None else set()
         solvers = said if solvers is None else solvers & said
     by = tuple(sorted(solvers)) if solvers is not None else asking.solvers
-    program = plan.program if plan.program is not None else plan.meaning
+    sides = (side for part in (plan, *plan.parts) for side in (part.program, part.meaning) if side is not None)
+    program = next(sides, None)
     return record.ClaimReport(
         parts=(*((record.ClaimPart("bits of", plan.of),) if plan.of else ()), *plan.said),
         arithmetic=None if program is None or program.arithmetic is None else program.arithmetic.name,
