@@ -185,10 +185,23 @@ class _Verdicts:
                         yield _forms(obligation)[0].make(obligation)
 
         self._settle(asked.values(), 0, self._prove(stream(), items))
+        self._ask_at_points([item for item in asked.values() if item.digest() not in self.known], items)
         for place in range(1, _MOST_FORMS):
             again = [item for item in asked.values() if item.digest() not in self.known]
             self._settle(again, place, self._prove([_forms(item)[place].make(item) for item in again], items))
         self._ask_with_residues(asked.values(), items)
+
+    def _ask_at_points(self, hard: Iterable[kernel.Obligation], items: Mapping[str, str]) -> None:
+        """Ask what small values break at those values: a refutation there is one."""
+        from cachet_verify.kernel.point import at_point, refuted_at
+        from cachet_verify.solver.point import small_point
+
+        tried = [(item, values) for item in hard if item.can_refute and (values := small_point(item)) is not None]
+        verdicts = self._prove([at_point(item, values) for item, values in tried], items)
+        for (item, values), verdict in zip(tried, verdicts, strict=True):
+            refuted = refuted_at(item, values, verdict)
+            if refuted is not None:
+                self.known[item.digest()] = refuted
 
     def _ask_with_residues(self, asked: Iterable[kernel.Obligation], items: Mapping[str, str]) -> None:
         """Ask what is undecided once more, in its linear form and with what small divisors leave said outright."""
@@ -252,15 +265,16 @@ _ITSELF = _Form(lambda obligation: obligation, lambda _, verdict: verdict)
 
 
 def _forms(obligation: kernel.Obligation) -> tuple[_Form, ...]:
-    """The forms in which an obligation is asked, one after the other; the last is the obligation itself."""
+    """The forms in which an obligation is asked, one after the other; the last is the obligation itself, or one that means the same."""
     from cachet_verify.kernel import generalise, monotone
 
-    if not generalise.is_nonlinear(obligation):
-        return (_ITSELF,)
     linear = _Form(generalise.generalise, generalise.lift)
-    if monotone.compares_products(obligation):
-        return (_Form(monotone.monotone, monotone.lift), linear, _ITSELF)
-    return (linear, _ITSELF)
+    if not generalise.is_nonlinear(obligation):
+        return (linear,)
+    if not monotone.compares_products(obligation):
+        return (linear, _ITSELF)
+    products = _Form(monotone.monotone, monotone.lift)
+    return (products, linear, _ITSELF) if monotone.has_quotients(obligation) else (linear, products, _ITSELF)
 
 
 def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileReport:

@@ -7,6 +7,7 @@ is proposed is asked of the solvers, and everything inside is evaluated here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from cachet_verify.core.compiled import defined, formula_text
 from cachet_verify.core.index import Const, Formula, Var, conj, conjuncts, le, neg, variables
@@ -47,12 +48,17 @@ def by_values(premises: tuple[Formula, ...], goal: Formula, ranges: tuple[Range,
     if count > MOST_VALUES:
         raise RuleError(RULE, f"more than {MOST_VALUES} values")
     try:
-        found = defined(_text(parts, ranges), "search")()
+        found = first_values(parts, ranges)
     except ZeroDivisionError:
         raise RuleError(RULE, "a divisor is 0") from None
     if found is not None:
         raise RuleError(RULE, "some values meet the premises and not the goal", found)
     return issue(RULE, Entails(premises, goal), in_ranges(bounding, ranges))
+
+
+def first_values(parts: Sequence[Formula], ranges: Sequence[Range]) -> tuple[int, ...] | None:
+    """The first values in the ranges that meet all parts, in lexicographic order. Raises ZeroDivisionError."""
+    return cast("tuple[int, ...] | None", defined(_text(parts, ranges), "search")())
 
 
 def _text(parts: Sequence[Formula], ranges: Sequence[Range]) -> str:
