@@ -149,13 +149,19 @@ def _whole(program: Program, dims: Sequence[str]) -> Iterator[Param]:
 
 def _parts(program: Program, buffer: str, dims: Sequence[str], names: _Names) -> tuple[_Copied, ...]:
     """The parts of the caller's words that correspond, and last the part of the result."""
-    found = [(param, f"{param.name}_{'before' if param.name == buffer else 'row'}", True) for param in _divided(program, dims) if _is_given(param)]
+    found = [(param, _given_name(param, buffer, dims), True) for param in _divided(program, dims) if _is_given(param)]
     made = []
     for param, name, is_in in (*found, (program.param(buffer), f"{buffer}_row", False)):
         shape = tuple(term for term in param.shape if not _is_along(term, dims))
         fresh = names.fresh(name)
         made.append(_Copied(param, fresh, is_in, shape, tuple(names.fresh(f"{fresh}_{place}") for place in range(len(shape)))))
     return tuple(made)
+
+
+def _given_name(param: Param, buffer: str, dims: Sequence[str]) -> str:
+    """A part of a parameter is its row; what is no part, or the result's before the call, is called so."""
+    is_row = param.name != buffer and any(_is_along(term, dims) for term in param.shape)
+    return f"{param.name}_{'row' if is_row else 'before'}"
 
 
 def _is_given(param: Param) -> bool:
