@@ -58,10 +58,19 @@ class TermLifter:
             return self.product(term)
         if isinstance(term, Div):
             quotient = ast.Binary("/", self.term(term.left), self.term(term.right))
-            return quotient if (term.left, term.right) in self.exact else call("floor", quotient)
+            return quotient if self.is_exact(term) else call("floor", quotient)
         if isinstance(term, Mod):
             return ast.Binary("%", self.term(term.left), self.term(term.right))
         return call("min" if isinstance(term, Min) else "max", self.term(term.left), self.term(term.right))
+
+    def is_exact(self, term: Div) -> bool:
+        """Whether a requirement says that a quotient is whole: of this divisor, or of a multiple of it."""
+        multiples = (by for left, by in self.exact if left == term.left)
+        divisor = term.right
+        return any(
+            by == divisor or (isinstance(by, Const) and isinstance(divisor, Const) and divisor.value > 0 and by.value % divisor.value == 0)
+            for by in multiples
+        )
 
     def variable(self, name: str) -> ast.Expr:
         """A size, a counter, or a part of a block."""

@@ -17,8 +17,9 @@ from tests.conftest import Golden
 from tests.judge.asking import items
 from tests.scheduled.listed import against_its_meaning, as_file, listed, nests
 
-F32, GENERIC, WINDOW = "article_f32.cachet", "article_generic.cachet", "window.cachet"
+F32, GENERIC, WINDOW, UNIT = "article_f32.cachet", "article_generic.cachet", "window.cachet", "matrix_unit.cachet"
 LISTINGS = {
+    "units": (UNIT, False, "bands of rows on a matrix unit: totals in blocks, started in the first block of the sum; packed by vectors"),
     "matmul": (F32, False, "the loop nest that a contraction means: one chain for each output, from minus zero"),
     "swapped": (F32, False, "zeros first, then the steps of all sums with the columns innermost"),
     "tower": (GENERIC, False, "all three indices in blocks, for any semiring"),
@@ -31,6 +32,7 @@ LISTINGS = {
     "from_the_first": (WINDOW, False, "a window of no taps has no first block to start in"),
 }
 MEANINGS = {
+    "units": "matmul @(S = PlusTimes f64)",
     "swapped": "matmul",
     "tower": "matmul",
     "packed": "matmul @(S = PlusTimes f32)",
