@@ -183,7 +183,7 @@ def _row_text(place: _Place, number: int) -> str:
     factors = [factor for factor in row.factors if not isinstance(factor, Const)]
     rest = "".join(f"{spell(factor, _FACTOR if isinstance(factor, Sum) else 0)} * " for factor in factors)
     back = " and back" if row.is_back else ""
-    count = "" if number == 1 and rest else f"{number} * "
+    count = "" if number == 1 else f"{number} * "
     return f"traffic {count}{rest}lines (span_bytes {row.buffer}.span) from {row.source} to {row.target}{back}"
 
 
