@@ -251,11 +251,13 @@ class View:
 class Instruction:
     """An instruction that a target may run in place of its reference body: one template for each target.
 
-    Whoever claims anything about a program that uses one with templates trusts them.
+    Whoever claims anything about a program that uses one with templates trusts them. `reference` is
+    the body, from buffers named after the operands into one named `result`.
     """
 
     name: str
     templates: tuple[tuple[str, str], ...] = ()
+    reference: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,11 +405,11 @@ def statements(block: Block) -> Iterator[Stmt]:
             yield from statements(stmt)
 
 
-def instructions(block: Block) -> Iterator[Instruction]:
-    """The instructions a block uses, in textual order."""
+def uses(block: Block) -> Iterator[Inlined]:
+    """The uses of instructions in a block, in textual order."""
     for stmt in statements(block):
         if isinstance(stmt, Inlined) and stmt.instruction is not None:
-            yield stmt.instruction
+            yield stmt
 
 
 def values(value: Value) -> Iterator[Value]:

@@ -7,7 +7,7 @@ its templates. Must not let a template change what a use means.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, le, mul
@@ -21,7 +21,7 @@ from cachet_verify.elaborate.item import Argument
 from cachet_verify.elaborate.place import LaneUse, Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.reference import Chains, Reference, block_shape
-from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.scope import BufferEntity, FreshNames, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.term import elaborate_condition, elaborate_index
 from cachet_verify.elaborate.value import Values
 from cachet_verify.source import Span
@@ -53,7 +53,17 @@ def read_instruction(values: Values, fn: ast.Fn, path: str) -> Reference:
         raise context.stop("elaborate.type.unknown", f"`{fn.name}` says what it gives", fn.span, "`-> Vec f32 64`")
     result = values.type_of(fn.result.storage.type, Scope())
     _check_templates(context, fn)
-    return Reference(fn, path, operands, tuple(numbers), result, _chains(context, fn, operands, result))
+    found = Reference(fn, path, operands, tuple(numbers), result, _chains(context, fn, operands, result))
+    own = Values(replace(context, fresh=FreshNames((RESULT, *operands))))
+    return replace(found, body=Block(_reference_body(own, found, RESULT, {name: name for name in operands}, _numbered(numbers))))
+
+
+def _numbered(numbers: Sequence[str]) -> Scope:
+    """The scope in which an instruction's numbers are integers."""
+    scope = Scope()
+    for name in numbers:
+        scope = scope.bind(name, IndexEntity(Var(name), "size")).assume(le(ZERO, Var(name)))
+    return scope
 
 
 def _check_templates(context: Context, fn: ast.Fn) -> None:

@@ -43,11 +43,12 @@ class Reference:
     numbers: tuple[str, ...]
     result: ValueType
     chains: Chains | None
+    body: Block | None = None
 
     @property
     def mark(self) -> Instruction:
         """The instruction as programs carry it."""
-        return Instruction(self.fn.name, tuple((template.target, template.text) for template in self.fn.templates))
+        return Instruction(self.fn.name, tuple((template.target, template.text) for template in self.fn.templates), self.body)
 
 
 def block_shape(widths: Sequence[int]) -> tuple[int, int, int] | None:

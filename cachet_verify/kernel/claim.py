@@ -13,7 +13,8 @@ from dataclasses import InitVar, dataclass, field
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, Value, Word, arithmetics, instructions
+from cachet_verify.core.instruction import is_use
+from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, Value, Word, arithmetics, uses
 from cachet_verify.core.machine import Footprint, Machine
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
@@ -257,15 +258,21 @@ def mixed(found: Iterable[Arithmetic | None]) -> str:
 
 
 def templates_of(statement: Statement) -> frozenset[Mark]:
-    """The instructions with templates that the programs of a statement use: what runs is the template, and nobody proved that."""
+    """The instructions with templates that the programs of a statement use: what runs is the template, and nobody proved that.
+
+    Raises RuleError for a body marked as an instruction that it is not.
+    """
     if isinstance(statement, (Same, Computes)):
         programs: tuple[Program, ...] = (statement.before, statement.after) if isinstance(statement, Same) else (statement.meaning, statement.program)
     elif isinstance(statement, (WellFormed, Initialised)):
         programs = (statement.program,)
     else:
         programs = ()
-    used = (found for program in programs for found in instructions(program.body))
-    return frozenset(Mark("template", found.name) for found in used if found.templates)
+    marked = [use for program in programs for use in uses(program.body) if use.instruction is not None and use.instruction.templates]
+    for use in marked:
+        if use.instruction is not None and not is_use(use.body, use.instruction):
+            raise RuleError("instruction", f"what is marked as {use.instruction.name} is not its reference body", use)
+    return frozenset(Mark("template", use.instruction.name) for use in marked if use.instruction is not None)
 
 
 class NotProvedError(Exception):

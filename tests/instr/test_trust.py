@@ -15,7 +15,8 @@ from cachet_verify.kernel.well_formed import well_formed
 from tests.judge.asking import items
 
 STORE = Store("x", (), Word("f32", 0))
-USE = Inlined("own8", Block((STORE,)), instruction=Instruction("own8", (("metal", "f({result});"),)))
+BODY = Block((Store("result", (), Word("f32", 0)),))
+USE = Inlined("own8", Block((STORE,)), instruction=Instruction("own8", (("metal", "f({result});"),), BODY))
 BARE = replace(USE, instruction=Instruction("own8"))
 MARK = Mark("template", "own8")
 
