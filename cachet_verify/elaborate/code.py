@@ -36,6 +36,12 @@ _TABLE = (
         "Give every argument, in the order of the declaration.",
     ),
     (
+        "elaborate.view",
+        "A view says no extents, and they are not plain: an index of it runs along several dimensions, along none, or by no fixed stride.",
+        "view v[i] = c[i, i]",
+        "Write them: `view v[i] : [N] = c[i, i]`.",
+    ),
+    (
         "elaborate.count",
         "An assertion counts memory, or names a size, that is not there: a function, a buffer of it, or a line that all levels agree on.",
         "proof small = assert span_bytes packB.span <= 4096",

@@ -42,6 +42,7 @@ from cachet_verify.elaborate.term import difference, elaborate_condition, elabor
 from cachet_verify.elaborate.tile import Tiles, written_tile
 from cachet_verify.elaborate.value import Values
 from cachet_verify.elaborate.vector import begin_lanes, end_lanes
+from cachet_verify.elaborate.view import inferred
 from cachet_verify.syntax import ast
 
 
@@ -276,11 +277,18 @@ class Statements(Values):
             scope = _lent(scope, entity.root, statement.name)
         return scope.bind(statement.name, bound)
 
+    def extents_of(self, statement: ast.View, scope: Scope) -> tuple[Index, ...]:
+        """The extents of a view that does not say them."""
+        inner = scope
+        for name in statement.indices:
+            inner = inner.bind(name, IndexEntity(Var(name)))
+        entity, cell, _ = self.resolve(statement.place, Place(inner))
+        return inferred(statement.indices, cell, entity.shape, scope, self.context, statement.span)
+
     def view(self, statement: ast.View, scope: Scope, found: list[Stmt]) -> Scope:
-        """`view v[i, j] : [R, C] = c[E, E]`."""
-        if not statement.dims:
-            raise UnsupportedError("a view without extents", statement.span)
-        shape = tuple(elaborate_index(dim, scope, self.context) for dim in statement.dims)
+        """`view v[i, j] : [R, C] = c[E, E]`; extents that are not written are those of the dimensions that its indices run along."""
+        written = tuple(elaborate_index(dim, scope, self.context) for dim in statement.dims)
+        shape = written or self.extents_of(statement, scope)
         inner, counters = scope, list[str]()
         for name, extent in zip(statement.indices, shape, strict=False):
             counter = self.context.fresh.take(name)
