@@ -32,7 +32,7 @@ from cachet_verify.core.index import (
     variables,
 )
 from cachet_verify.kernel.monotone import PRODUCT_LEMMAS, compares_products, has_quotients, lift, monotone
-from cachet_verify.kernel.monotone import _Naming as Naming
+from cachet_verify.kernel.naming import Naming
 from cachet_verify.kernel.obligation import Obligation, Proved, Refuted
 from cachet_verify.solver.prover import Prover
 
