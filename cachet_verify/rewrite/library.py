@@ -131,7 +131,7 @@ def _no_match(
     known = counters(program.body)
     if isinstance(first, ast.For) and not first.index.startswith("$"):
         name = arguments.name(first.index)
-        if name not in known:
+        if find_loop(program.body, name) is None:
             return no_loop(step.name, name, known, step.span)
     if closest is None:
         return refuse("no-match", f"{step.name} finds nothing to match: the program is empty", step.span)

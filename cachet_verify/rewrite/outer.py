@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from cachet_verify.core.index import ZERO, Const, variables
 from cachet_verify.core.ir import Declare, For, Load, Op, Program, Range, Stmt, Store
 from cachet_verify.core.outer import PRIMITIVES
-from cachet_verify.rewrite.block_tile import BlockTile, in_blocks
+from cachet_verify.rewrite.block import BlockTile
+from cachet_verify.rewrite.block_tile import in_blocks
 from cachet_verify.rewrite.clause import Line
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expression import counter_name
@@ -105,9 +106,9 @@ def _operands(request: _Request, update: Store) -> tuple[str, str, Load]:
     value = update.value
     core = PRIMITIVES[request.primitive]
     lane = update.lanes.counter if update.lanes is not None else ""
+    found = value.name if isinstance(value, Op) else "a word"
     args = value.args if isinstance(value, Op) else ()
-    if not isinstance(value, Op) or value.name != core or len(args) != 3 or args[2] != Load(update.buffer, update.index):
-        found = value.name if isinstance(value, Op) else "a word"
+    if found != core or len(args) != 3 or args[2] != Load(update.buffer, update.index):
         raise request.refuse(f"the tile goes on through {found}, and {request.primitive} through {core}", "")
     names = [part.buffer for part in args[:2] if isinstance(part, Load) and [variables(term) for term in part.index] == [{lane}]]
     total = args[2]
@@ -143,5 +144,3 @@ def _inner(stmt: Stmt) -> Store | None:
     """The one store in a loop over rows."""
     inner = stmt.body.body if isinstance(stmt, For) and isinstance(stmt.domain, Range) and stmt.domain.low == ZERO else ()
     return inner[0] if len(inner) == 1 and isinstance(inner[0], Store) else None
-
-

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cachet_verify.core.index import Const, Var
-from cachet_verify.core.ir import Declare, For, Lanes, Load, Program, Store, statements
+from cachet_verify.core.index import ZERO, Const, Var
+from cachet_verify.core.ir import Declare, Fold, For, Lanes, Load, Op, Program, Range, Store, Word, statements
 from cachet_verify.core.outer import outer_product_of, outer_tiles
 from tests.rewrite.drive import apply, proved, refusal, same_words, scope
 from tests.rewrite.nest import BATCHED, MATMUL, TRANSPOSED, at, chain, loop, out, program, put, reads, scratch
@@ -107,12 +107,11 @@ def test_packed_operands_in_a_grid() -> None:
 
 
 def test_other_types_and_a_batch() -> None:
-    def halved(text: str) -> Program:
-        params = tuple(replace(param, elem=text) for param in MATMUL.params)
-        fold = chain("k", "K", at("a", "i", "k"), at("b", "k", "j"))
-        step = replace(fold.step, elem=text)  # type: ignore[call-arg]
-        inner = put(at("c", "i", "j"), replace(fold, init=replace(fold.init, elem=text, bits=0), elem=text, step=step))  # type: ignore[call-arg]
-        return replace(program("half", "M N K", params, loop("i", "M", loop("j", "N", inner))))
+    def halved(elem: str) -> Program:
+        params = tuple(replace(param, elem=elem) for param in MATMUL.params)
+        step = Op("fma", elem, (at("a", "i", "k"), at("b", "k", "j"), Load("acc'0")))
+        fold = Fold("k", Range(ZERO, Var("K")), Word(elem, 0), "acc'0", elem, step)
+        return program("half", "M N K", params, loop("i", "M", loop("j", "N", put(at("c", "i", "j"), fold))))
 
     for elem in ("f16", "f64"):
         assert declared(proved(apply(TILED, halved(elem)), 1), "blocks_2").elem == elem
