@@ -20,7 +20,7 @@ from cachet_verify.rewrite.image import Hint
 from cachet_verify.rewrite.match import Arguments, MismatchError, match_body
 from cachet_verify.rewrite.outcome import Chain, divides
 from cachet_verify.rewrite.parameter import Bindings, bind, bind_clauses, shape_text
-from cachet_verify.rewrite.place import Path, block_at, counters, find_loop, device_at, walk, with_statements
+from cachet_verify.rewrite.place import Path, block_at, counters, device_at, find_loop, walk, with_statements
 from cachet_verify.rewrite.recipe import Relation, relate
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.term import all_block_parts

@@ -108,11 +108,11 @@ def _operands(request: _Request, update: Store) -> tuple[str, str, Load]:
     lane = update.lanes.counter if update.lanes is not None else ""
     found = value.name if isinstance(value, Op) else "a word"
     args = value.args if isinstance(value, Op) else ()
-    if found != core or len(args) != 3 or args[2] != Load(update.buffer, update.index):
+    total = Load(update.buffer, update.index)
+    if found != core or len(args) != 3 or args[2] != total:
         raise request.refuse(f"the tile goes on through {found}, and {request.primitive} through {core}", "")
     names = [part.buffer for part in args[:2] if isinstance(part, Load) and [variables(term) for term in part.index] == [{lane}]]
-    total = args[2]
-    if len(names) != 2 or not isinstance(total, Load) or len(total.index) != 2:
+    if len(names) != 2 or len(total.index) != 2:
         raise request.refuse(f"the factors in the loop over {request.row} are not two vectors")
     return names[0], names[1], total
 
