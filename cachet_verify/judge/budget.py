@@ -30,7 +30,7 @@ from cachet_verify.source import Span
 
 CODE = "cost.traffic"
 _MOST_TRIED = 30_000
-_MOST_COUNTED = 40
+_MOST_COUNTED = 400
 
 
 def home(platform: Platform | None) -> str:
