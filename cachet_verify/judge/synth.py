@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
-from cachet_verify.core.index import FALSE, Const, Formula, Var, conj, le, variables
+from cachet_verify.core.index import FALSE, Const, Formula, Var, conj, le, neg, variables
 from cachet_verify.elaborate.item import SynthItem
 from cachet_verify.elaborate.module import Module
 from cachet_verify.judge.item import conditions
@@ -19,7 +19,8 @@ from cachet_verify.judge.relation import Questions
 from cachet_verify.kernel.claim import Entails, Goal, Minimal, RuleError, entails
 from cachet_verify.kernel.enumeration import MOST_VALUES, by_values
 from cachet_verify.kernel.optimum import by_cases, needed
-from cachet_verify.optimum.case import Ranges, bounded_by, cases, is_plain, ranges_of, values_of
+from cachet_verify.optimum.case import Ranges, bounded_by, cases, is_plain, linear, ranges_of, values_of
+from cachet_verify.optimum.interval import EVERYTHING, narrow
 from cachet_verify.optimum.problem import Found, Infeasible, TooMany, Unbounded
 from cachet_verify.report.record import ClaimPart, Refusal, Verdict
 
@@ -100,6 +101,9 @@ def _entailed(searched: tuple[str, ...], wanted: Entails, subject: str) -> Goal:
     names = tuple(name for name in searched if name in used)
     if is_plain((*premises, goal), ()):
         return _as_it_stands(premises, goal, (), subject)
+    easy = linear(premises)
+    if goal != FALSE and narrow((*easy, neg(goal)), dict.fromkeys(searched, EVERYTHING)) is None:
+        return entails(premises, goal, subject, easy)
     some = cases(names, premises, (goal,))
     asked = prod(high - low + 1 for _, low, high in some)
     ranges = values_of(names, premises, MOST_VALUES)

@@ -348,9 +348,16 @@ def transitivity(first: Claim, second: Claim) -> Goal:
     return issue("transitivity", Same(left.before, right.after), (), (first, second))
 
 
-def entails(premises: tuple[Formula, ...], goal: Formula, subject: str) -> Goal:
-    """The statement itself, asked as one obligation."""
-    return issue("entails", Entails(premises, goal), (Obligation(subject, premises, goal),))
+def entails(premises: tuple[Formula, ...], goal: Formula, subject: str, by: tuple[Formula, ...] | None = None) -> Goal:
+    """The statement itself, asked as one obligation; `by` are the premises it is asked by, where some are enough.
+
+    Raises RuleError where `by` has others.
+    """
+    if by is None:
+        return issue("entails", Entails(premises, goal), (Obligation(subject, premises, goal),))
+    if not set(by) <= set(premises):
+        raise RuleError("entails", "what it is asked by is no premise")
+    return issue("entails", Entails(premises, goal), (Obligation(subject, by, goal, can_refute=False),))
 
 
 def computes(formed: tuple[Claim, Claim], routes: tuple[Claim, ...]) -> Goal:

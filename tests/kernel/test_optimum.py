@@ -105,3 +105,13 @@ def test_ranges_that_leave_values_out_are_asked(ends: tuple[int, int]) -> None:
 def test_too_many_cases_are_refused() -> None:
     with pytest.raises(RuleError, match="more than 100000 cases"):
         by_cases((), FALSE, (("n", 1, 1000), ("m", 1, 1000)), "nothing")
+
+
+def test_an_entailment_is_asked_by_premises_of_its_own_alone() -> None:
+    premises = (le(ONE, n), le(mul(n, n), Const(9)))
+    made = entails(premises, lt(ZERO, n), "x", premises[:1])
+    assert valid(made)
+    assert made.statement == Entails(premises, lt(ZERO, n))
+    assert invalid(entails(premises, le(n, Const(3)), "x", premises[:1])) == ["x"]
+    with pytest.raises(RuleError, match="no premise"):
+        entails(premises, le(n, Const(3)), "x", (*premises, le(n, Const(3))))
