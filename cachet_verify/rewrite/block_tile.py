@@ -23,7 +23,7 @@ from cachet_verify.rewrite.block import BlockTile
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
-from cachet_verify.rewrite.tile import new_names, root_of
+from cachet_verify.rewrite.tile import free_names, root_of
 from cachet_verify.rewrite.traverse import Change
 
 
@@ -40,7 +40,7 @@ class _Names:
 
 def in_blocks(chain: Chain, tile: BlockTile) -> Chain:
     """The chain with the tile in blocks."""
-    held, block, cell, *others = new_names(chain.program, "blocks_2", "q", "lane", *("down", "across", "r") * 2)
+    held, block, cell, *others = free_names(chain.program, "blocks_2", "q", "lane", *("down", "across", "r") * 2)
     names = _Names(held, block, cell, (others[0], others[1], others[2]), (others[3], others[4], others[5]))
     chain = _operands_released(chain, tile)
     chain = _relocated(chain, tile, names)
@@ -107,7 +107,7 @@ def _relocated(chain: Chain, tile: BlockTile, names: _Names) -> Chain:
     for path in (tile.first, tile.path[:-1] + (tile.first[-1] + 1,), tile.last):
         after = with_statements(after, path, 1, (turned(statement_at(program.body, path)),))
     private = lower(program).buffers[held.name].private
-    coordinates = new_names(program, *("at",) * len(private), "row", "column")
+    coordinates = free_names(program, *("at",) * len(private), "row", "column")
     cell = (Var(coordinates[-2]), Var(coordinates[-1]))
     terms = (*(Var(name) for name in coordinates[:-2]), *moved(cell))
     return chain.then(relocate_local(program, after, Places(held.name, names.tile, coordinates, terms)))
@@ -256,7 +256,7 @@ def _operands_held(chain: Chain, tile: BlockTile, names: _Names) -> Chain:
 
 
 def _place_names(program: Program, base: str) -> tuple[str, str]:
-    whole, part = new_names(program, f"{base}_all", base)
+    whole, part = free_names(program, f"{base}_all", base)
     return whole, part
 
 
@@ -270,7 +270,7 @@ def _held_for_all(
     if not isinstance(source, Load):
         raise KeyError(vector.name)
     own = vector.lanes.counter if vector.lanes is not None else ""
-    (lane,) = new_names(program, "lane")
+    (lane,) = free_names(program, "lane")
     by_lane = {counter: Var(lane), own: Var(lane)}
     by_cell = {counter: at, own: at}
     declared = replace(vector, name=name, width=width, init=Change(by_lane).value(source), lanes=Lanes(lane, width, active))
@@ -284,7 +284,7 @@ def _sliced(chain: Chain, path: Path, names: tuple[str, str], start: Index, widt
     """A slice of a vector in a vector of its own, for one block."""
     program = chain.program
     whole, part = names
-    (lane,) = new_names(program, "lane")
+    (lane,) = free_names(program, "lane")
     elem = lower(program).buffers[whole].elem
     declared = Declare(part, elem, (), width, Load(whole, (add(start, Var(lane)),)), lanes=Lanes(lane, width, Const(width)))
     region = Change({}, lambda load: Load(part, (within,)) if load.buffer == whole else load).stmt(statement_at(program.body, path))

@@ -129,7 +129,7 @@ def _started(chain: Chain, tile: Tile) -> Chain:
     after = with_statements(chain.program, (*tile.path, 0, 0), 1, scalar)
     chain = chain.then(same_families(chain.program, after))
     chain = chain.then(_in_one_array(chain.program, tile))
-    first, first_lane, last, last_lane = new_names(chain.program, *(tile.row.counter, tile.column.counter) * 2)
+    first, first_lane, last, last_lane = free_names(chain.program, *(tile.row.counter, tile.column.counter) * 2)
     by: dict[str, Index] = {tile.row.counter: Var(first), tile.column.counter: Var(first_lane)}
     start = Store(fold.acc, tuple(by.values()), Change(by).value(fold.init), tile.lanes(first_lane), store.span)
     update = Store(fold.acc, tile.own, tile.step, tile.lanes(tile.column.counter), store.span)
@@ -157,11 +157,11 @@ def _in_one_array(program: Program, tile: Tile) -> Goal:
     row = tile.over_rows(tile.row.counter, replace(tile.column, body=Block(inside)))
     after = with_statements(program, tile.path, 1, (tile.declared(), row))
     count = len(lower(program).buffers[fold.acc].private)
-    coordinates = new_names(program, *("at",) * count)
+    coordinates = free_names(program, *("at",) * count)
     return relocate_local(program, after, Places(fold.acc, fold.acc, coordinates, tuple(Var(name) for name in coordinates)))
 
 
-def new_names(program: Program, *bases: str) -> tuple[str, ...]:
+def free_names(program: Program, *bases: str) -> tuple[str, ...]:
     """New names, one for each base."""
     used = taken(program)
     found: list[str] = []
@@ -179,7 +179,7 @@ def _held(chain: Chain, tile: Tile, path: Path) -> Chain:
     """Load the tile, work on it, store it back; the sum's loop stands at the path."""
     program = chain.program
     acc = tile.fold.acc
-    first, first_lane, last, last_lane = new_names(program, *(tile.row.counter, tile.column.counter) * 2)
+    first, first_lane, last, last_lane = free_names(program, *(tile.row.counter, tile.column.counter) * 2)
     loaded = Store(acc, (Var(first), Var(first_lane)), Load(tile.store.buffer, tile.cell(first, first_lane)), tile.lanes(first_lane))
     stored = Store(tile.store.buffer, tile.cell(last, last_lane), Load(acc, (Var(last), Var(last_lane))), tile.lanes(last_lane))
     cell = Load(tile.store.buffer, tile.store.index)
@@ -227,7 +227,7 @@ def _operand_held(chain: Chain, tile: Tile, load: Load) -> Chain:
     program = chain.program
     spoken = frozenset().union(*(variables(term) for term in load.index))
     wide = _is_wide(tile, load)
-    name, lane = new_names(program, "lanes" if wide else "row", tile.column.counter)
+    name, lane = free_names(program, "lanes" if wide else "row", tile.column.counter)
     by: dict[str, Index] = {tile.column.counter: Var(lane)}
     value = Change(by).value(load)
     lanes = tile.lanes(lane) if wide else Lanes(lane, tile.width, Const(tile.width))
