@@ -28,7 +28,10 @@ def tighten(obligation: Obligation) -> Obligation:
     if len(known) > _MOST_PREMISES:
         return obligation
     found: dict[Formula, None] = {}
-    for one, other in combinations(known, 2):
+    units = [frozenset(term for term, weight in weights.items() if weight in (1, -1)) for weights, _ in known]
+    for (one, ours), (other, theirs) in combinations(zip(known, units, strict=True), 2):
+        if not (ours <= other[0].keys() and theirs <= one[0].keys()):
+            continue  # a weight of one is left over, and nothing is rounded
         made = _rounded(_joined(one, other))
         if made is not None and made not in obligation.premises:
             found[made] = None
