@@ -15,8 +15,15 @@ from cachet_verify.core.ir import Block, Choose, Fold, For, Instruction, Load, O
 
 def is_use(body: Block, instruction: Instruction) -> bool:
     """Whether a body is the reference body of an instruction on some operands."""
-    reference = instruction.reference
-    return reference is not None and _Match().block(reference, body)
+    return operands_of(body, instruction) is not None
+
+
+def operands_of(body: Block, instruction: Instruction) -> dict[str, tuple[tuple[Index, ...], Value]] | None:
+    """What stands for each operand: its first word in the reference body, by index, and the value there; None where a body is no use."""
+    match = _Match()
+    if instruction.reference is None or not match.block(instruction.reference, body):
+        return None
+    return {name: found[0] for name, found in match.operands.items()}
 
 
 @dataclass(slots=True)

@@ -252,12 +252,14 @@ class Instruction:
     """An instruction that a target may run in place of its reference body: one template for each target.
 
     Whoever claims anything about a program that uses one with templates trusts them. `reference` is
-    the body, from buffers named after the operands into one named `result`.
+    the body, from buffers named after the operands into one named `result`; `operands` are their
+    names in order, with those of its numbers.
     """
 
     name: str
     templates: tuple[tuple[str, str], ...] = ()
     reference: Block | None = None
+    operands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,12 +366,21 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
+class Permission:
+    """That the reduction over `counter` may be regrouped, to another rounding; `monoid` is its name, empty of a sum."""
+
+    counter: str
+    monoid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A function over buffers. `sizes` are naturals: each is at least zero.
 
     `generics` are pairs such as `("S", "Semiring")`. `arithmetic` is what operations outside of grids
     on devices are evaluated in, None for the host's IEEE 754; a grid on a device has that device's.
 
+    `permits` are the reductions that the text allows to be regrouped; only a contraction's own equations say so.
     `movement` is what it may move between memory levels at most, None where nothing limits it.
     """
 
@@ -382,6 +393,7 @@ class Program:
     kept: tuple[Kept, ...] = ()
     movement: tuple[Traffic, ...] | None = None
     arithmetic: Arithmetic | None = None
+    permits: tuple[Permission, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     def param(self, name: str) -> Param:

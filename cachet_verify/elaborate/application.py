@@ -73,8 +73,9 @@ def _elementary(values: Values, name: str, expr: ast.Apply, wanted: ValueType, p
     if implementation is None or name not in implementation.members:
         raise context.stop("elaborate.type.operation", f"`{name}` is not defined on `{wanted.elem}`", expr.span)
     kind = ValueType(wanted.elem, wanted.width)
-    argument = ValueEntity(values.check(expr.args[0], kind, place), kind)
-    return inline_function(values, implementation.members[name], implementation.path, [argument], kind, place)
+    argument = values.named_once(values.check(expr.args[0], kind, place), kind, "x", place)
+    body = inline_function(values, implementation.members[name], implementation.path, [ValueEntity(argument, kind)], kind, place)
+    return Op(name, wanted.elem, (body, argument))
 
 
 def _splat(values: Values, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
@@ -153,10 +154,11 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
     entry = _found(values, function, expr, place)
     fn = entry.declaration
     if isinstance(fn, ast.Fn) and fn.is_instr:
-        from cachet_verify.elaborate.instruction import apply_instruction, read_instruction
+        from cachet_verify.elaborate.instruction import applied_instruction, apply_instruction
 
-        own = type(values)(context.within(context.unit_of(entry.path), f"instr {function.name}"))
-        return apply_instruction(values, read_instruction(own, fn, entry.path), expr, wanted, place)
+        reference = applied_instruction(values, expr, place.scope)
+        if reference is not None:
+            return apply_instruction(values, reference, expr, wanted, place)
     if not isinstance(fn, ast.Fn):
         if isinstance(fn, (ast.Contraction, ast.Schedule)):
             message = f"`{function.name}` writes memory, and gives no word"
@@ -209,7 +211,7 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
         raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
     if fn.generics:
         raise UnsupportedError("a generic function of words", fn.span)
-    inner = type(values)(context.within(context.unit_of(path), key))
+    inner = values.inside(context.within(context.unit_of(path), key))
     place = replace(place, is_each=not is_vector_function(values, fn))
     names = {param.name: argument for param, argument in zip(fn.params, arguments, strict=True)}
     scope = Scope(dict(names), place.scope.facts)

@@ -191,9 +191,16 @@ def preconditions(context: Context, reference: Reference, scope: Scope, active: 
 
 def apply_instruction(values: Values, reference: Reference, expr: ast.Apply, wanted: ValueType, place: Place) -> Value:
     """A use as an operand: its result is held in a local of its own, which the reference body fills."""
-    context = values.context
+    name = values.context.fresh.take(f"{reference.fn.name}_result")
+    fill_instruction(values, reference, expr, place, Declare(name, wanted.elem, (), wanted.width, mutable=True, span=expr.span))
+    return Load(name, () if place.lane is None else (Var(place.lane.counter),))
+
+
+def fill_instruction(values: Values, reference: Reference, expr: ast.Apply, place: Place, declared: Declare) -> None:
+    """Declare a local and let the reference body give it its words. Raises StopError, UnsupportedError."""
     if place.before is None:
         raise UnsupportedError("an instruction in one branch of an `if`", expr.span)
+    wanted = ValueType(declared.elem, declared.width)
     args = match_operands(values, reference, expr)
     lanes = wanted.width if reference.result.width is None else reference.result.width
     values.expect(ValueType(reference.result.elem, lanes), wanted, expr)
@@ -201,14 +208,22 @@ def apply_instruction(values: Values, reference: Reference, expr: ast.Apply, wan
         place.lane.active = Const(place.lane.width)
     active: Index = Const(1) if place.lane is None else place.lane.active or Const(place.lane.width)
     require_at(values, reference, args, place.scope, active, expr)
-    name = context.fresh.take(reference.fn.name)
-    place.before.append(Declare(name, wanted.elem, (), wanted.width, mutable=True, span=expr.span))
     if reference.chains is None:
-        body: tuple[Stmt, ...] = (_lane_store(values, reference, args, name, wanted, place, expr),)
+        body: tuple[Stmt, ...] = (_lane_store(values, reference, args, declared.name, wanted, place, expr),)
     else:
-        body = _whole(values, reference, args, name, place, expr)
-    place.before.append(Inlined(source_text(expr), Block(body), expr.span, reference.mark))
-    return Load(name, () if place.lane is None else (Var(place.lane.counter),))
+        body = _whole(values, reference, args, declared.name, place, expr)
+    place.before.extend((declared, Inlined(source_text(expr), Block(body), expr.span, reference.mark)))
+
+
+def applied_instruction(values: Values, expr: ast.Expr | None, scope: Scope) -> Reference | None:
+    """The instruction that an expression applies; None where it is anything else."""
+    if not isinstance(expr, ast.Apply) or not isinstance(expr.function, ast.Name) or scope.find(expr.function.name) is not None:
+        return None
+    entry = values.context.unit.find(expr.function.name)
+    if entry is None or not isinstance(entry.declaration, ast.Fn) or not entry.declaration.is_instr:
+        return None
+    own = type(values)(values.context.within(values.context.unit_of(entry.path), f"instr {expr.function.name}"))
+    return read_instruction(own, entry.declaration, entry.path)
 
 
 def match_operands(values: Values, reference: Reference, expr: ast.Apply) -> dict[str, ast.Expr]:

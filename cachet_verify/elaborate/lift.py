@@ -38,6 +38,7 @@ from cachet_verify.core.ir import (
     values,
 )
 from cachet_verify.core.outer import OuterProduct, outer_product_of, outer_tiles
+from cachet_verify.elaborate.lift_instruction import lift_use
 from cachet_verify.elaborate.lift_term import TermLifter, call, exact_quotients
 from cachet_verify.elaborate.lift_tile import lift_fill, lift_tile, shape_of
 from cachet_verify.elaborate.lift_value import Known, LiftError, ValueLifter, lift_domain, type_of
@@ -129,7 +130,11 @@ class _Lifter:
     def tile(self, pair: tuple[Stmt, ...]) -> ast.Statement | None:
         """A local tile and its value as one statement; None where the two statements are anything else."""
         declared, filling = pair if len(pair) == 2 else (None, None)
-        if not isinstance(declared, Declare) or not isinstance(filling, Inlined) or not filling.is_tile:
+        if not isinstance(declared, Declare) or not isinstance(filling, Inlined):
+            return None
+        if filling.instruction is not None:
+            return self.use(declared, filling)
+        if not filling.is_tile:
             return None
         if declared.init is not None or not shape_of(declared):
             return None
@@ -142,6 +147,15 @@ class _Lifter:
         if declared.mutable:
             return ast.Var(declared.name, ast.Storage(kind), filled[1])
         return ast.Let(declared.name, ast.Storage(kind), filled[1])
+
+    def use(self, declared: Declare, filling: Inlined) -> ast.Statement | None:
+        """A local and the instruction that gives it its words; None where that is shown as what it computes."""
+        applied = lift_use(declared, filling, self.values)
+        if applied is None:
+            return None
+        self.values.known[declared.name] = Known(declared.elem, False, declared.width)
+        kind = ast.Storage(type_of(declared.elem, declared.width))
+        return ast.Var(declared.name, kind, applied) if declared.mutable else ast.Let(declared.name, kind, applied)
 
     def statement(self, stmt: Stmt) -> ast.Body:
         """The statements that a core statement is."""

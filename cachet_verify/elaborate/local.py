@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cachet_verify.core.index import Index
 from cachet_verify.core.ir import Declare, Stmt
 from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
+from cachet_verify.elaborate.instruction import applied_instruction, fill_instruction
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueType
@@ -49,6 +50,9 @@ def declare_local(body: Statements, statement: ast.Let | ast.Var, scope: Scope, 
     elif is_array:
         filled = _filled(body, name, kind, shape, value, (scope, found, mutable, statement))
         found.append(replace(filled, layout=layout, level=level))
+    elif isinstance(value, ast.Apply) and (reference := applied_instruction(body, value, scope)) is not None:
+        made_here = Declare(name, kind.elem, (), kind.width, mutable=mutable, span=statement.span)
+        fill_instruction(body, reference, value, Place(scope, begin_lanes(context, kind.width), found), made_here)
     else:
         lane = begin_lanes(context, kind.width)
         word = body.top(value, kind, Place(scope, lane, found))

@@ -48,7 +48,8 @@ class Reference:
     @property
     def mark(self) -> Instruction:
         """The instruction as programs carry it."""
-        return Instruction(self.fn.name, tuple((template.target, template.text) for template in self.fn.templates), self.body)
+        templates = tuple((template.target, template.text) for template in self.fn.templates)
+        return Instruction(self.fn.name, templates, self.body, tuple(param.name for param in self.fn.params))
 
 
 def block_shape(widths: Sequence[int]) -> tuple[int, int, int] | None:

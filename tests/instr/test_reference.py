@@ -7,8 +7,13 @@ from fractions import Fraction
 import pytest
 
 from cachet_verify.core.element import ELEMENTS
+from cachet_verify.core.ir import uses
 from cachet_verify.core.meaning import run
+from cachet_verify.elaborate.lift import lift
 from cachet_verify.elaborate.reference import block_shape
+from cachet_verify.kernel.claim import Same
+from cachet_verify.kernel.normal import same_families
+from cachet_verify.syntax.print import print_declaration
 from tests.elaborate.short import faults, messages, program
 
 
@@ -109,3 +114,26 @@ def test_a_product_of_vectors_takes_whole_vectors() -> None:
     text = USED.replace("fma a b acc", "mma_block a b acc") + "  for n in 0 .. 4 do\n    store y[0 .. n] = f v v v\n"
     (message,) = messages(text)
     assert "whole vectors" in message
+
+
+LISTED = {
+    "let r: Vec f32 4 = f v w v\n  store y[0 .. 4] = r": "let r: Vec f32 4 = f v w v",
+    "let r: Vec f32 4 = f v (v + w) (splat 1.0)\n  store y[0 .. 4] = r": "let r: Vec f32 4 = f v (v + w) (splat 1.0)",
+    "store y[0 .. 4] = v + f v w v": "var f_result: Vec f32 4 = f v w v",
+    "store y[0 .. n] = f v w v": "= fma v w v",
+}
+
+
+@pytest.mark.parametrize("use", LISTED)
+def test_a_use_is_listed_as_one_and_reads_back_as_the_same_program(use: str) -> None:
+    """Where only some lanes are in use, what is shown is what is computed."""
+    head = "fn g (reads x: [f32; 4]) (mut y: [f32; 4]) (n: Nat)\nrequires n <= 4\n=\n"
+    head += "  let v: Vec f32 4 = load x[0 .. 4]\n  let w: Vec f32 4 = load y[0 .. 4]\n"
+    instruction = HEAD + "  fma a b acc" + TAIL
+    made = program(f"{instruction}{head}  {use}\n", "g")
+    text = print_declaration(lift(made))
+    assert LISTED[use] in text
+    again = program(f"{instruction}{text}", "g")
+    if "n]" not in use:
+        assert [used.instruction for used in uses(again.body)] == [used.instruction for used in uses(made.body)]
+    assert same_families(made, again).statement == Same(made, again)
