@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cachet_verify.core.family import Counter, Families, Family
@@ -103,6 +103,7 @@ class Sizer:
     requires: Callable[..., bool]
     literals: tuple[int, ...]
     alone: tuple[Callable[..., bool], ...] = ()
+    below: tuple[tuple[str, str], ...] = ()
     drawn: dict[int, tuple[random.Random, list[dict[str, int] | None]]] = field(default_factory=dict, compare=False)
 
     def nth(self, seed: int, number: int) -> dict[str, int] | None:
@@ -118,6 +119,8 @@ class Sizer:
         """Sizes as a dictionary; None when none of the tries met the requirements."""
         for _ in range(tries):
             at = {size: self._fitting(place, chance) for place, size in enumerate(self.sizes)}
+            for size, bound in self.below:
+                at[size] = _inside(at[bound], chance)
             if self.requires(*(at[size] for size in self.sizes)):
                 return at
         return None
@@ -143,6 +146,12 @@ class Sizer:
         return max(0, literal * (1 + int(chance.random() * 2)) + _BESIDE[int(chance.random() * 4)])
 
 
+def _inside(bound: int, chance: random.Random) -> int:
+    """A size that has to be less than another one: the last, the first, or any."""
+    kind = chance.randrange(6)
+    return max(0, bound - 1) if kind < 2 else 0 if kind == 2 or bound < 2 else chance.randrange(bound)
+
+
 _SMALL = (0, 0, 1, 1, 2, 3, 4, 5, 7)
 _BESIDE = (-1, 1, 2, 3)
 
@@ -153,7 +162,15 @@ def sizer(*sides: Families) -> Sizer:
     needs = conj(need.condition for side in sides for need in side.program.requires)
     alone = tuple(compile_formula((size,), conj(part for part in conjuncts(needs) if variables(part) == {size})) for size in sizes)
     literals = tuple(sorted({value for side in sides for value in constants(side)}))
-    return Sizer(sizes, compile_formula(sizes, needs), literals, alone)
+    return Sizer(sizes, compile_formula(sizes, needs), literals, alone, tuple(_below(needs, frozenset(sizes))))
+
+
+def _below(needs: Formula, sizes: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of sizes of which the first is required to be less than the second."""
+    for part in conjuncts(needs):
+        if isinstance(part, Compare) and part.relation == "<" and isinstance(part.left, Var) and isinstance(part.right, Var):
+            if {part.left.name, part.right.name} <= sizes:
+                yield part.left.name, part.right.name
 
 
 class Drawer:
