@@ -6,6 +6,7 @@ batch, the place of the row), so that both verdicts come up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -62,11 +63,66 @@ def function(place: int, chance: Random) -> str:
     return HEADER.format(place=place) + form.format(body=text, deep=text)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_an_accepted_invariant_holds(seed: int, tmp_path: Path) -> None:
+def in_lanes(place: int, chance: Random) -> str:
+    """Rows of a batch in the lanes of vectors, the last one short."""
+    width = chance.choice((4, 8))
+    step = chance.choice(("fma v s t[0]", "t[0] + v * s", "fma v (splat (load w[min g.lo (K - 1)])) t[0]"))
+    return f"""fn f{place} (reads x: [f32; K, B]) (reads w: [f32; K]) (mut y: [f32; B])
+produces Init y
+invariant y in B
+=
+  for g in blocks (0 .. B) {width} do
+    var t: [Vec f32 {width}; 1]
+    t[0] = splat (-0.0)
+    for k in 0 .. K do
+      let v: Vec f32 {width} = load x[k, g.lo .. g.lo + g.len]
+      let s: Vec f32 {width} = splat (load w[k])
+      t[0] = {step}
+    store y[g.lo .. g.lo + g.len] = t[0]
+"""
+
+
+def in_place(place: int, chance: Random) -> str:
+    """Cells changed in place, from cells of the same or of another row."""
+    other = chance.choice(("x[i, j]", "x[i, 0]", "x[i, N - 1 - j]", "x[max (i - 1) 0, j]", "x[i, max (j - 1) 0]"))
+    loops = chance.choice(("  for i in 0 .. M do\n    for j in 0 .. N do\n", "  for j in 0 .. N do\n    for i in 0 .. M do\n"))
+    return f"""fn f{place} (mut x: [f32; M, N]) (reads w: [f32; N])
+invariant x in {chance.choice(("M", "N"))}
+=
+{loops}      store x[i, j] = load x[i, j] * load w[j] + load {other}
+"""
+
+
+SUMS = (
+    *("fold k in 0 .. K from -0.0 as t: f32 do fma (load x[k, {row}]) (load w[k]) t",) * 3,
+    "fold k in 0 .. K from -0.0 as t: f32 do t + load x[k, {row}] * load w[k]",
+    "fold k in 0 .. K from -0.0 as t: f32 do fma (load x[K - 1 - k, {row}]) (load w[K - 1 - k]) t",
+)
+
+
+def with_tail(place: int, chance: Random) -> str:
+    """Groups of rows and what is left of them, each with a sum of its own."""
+    size = chance.choice((2, 3, 4))
+    return f"""fn f{place} (reads x: [f32; K, B]) (reads w: [f32; K]) (mut y: [f32; B])
+produces Init y
+invariant y in B
+=
+  for g in 0 .. floor (B / {size}) do
+    for r in 0 .. {size} do
+      store y[g * {size} + r] = {chance.choice(SUMS).format(row=f"g * {size} + r")}
+  for r in 0 .. B % {size} do
+    store y[B - B % {size} + r] = {chance.choice(SUMS).format(row=f"B - B % {size} + r")}
+"""
+
+
+FORMS = ((function,), (in_lanes, in_place, with_tail))
+
+
+@pytest.mark.parametrize(("seed", "forms"), list(zip((1, 3), FORMS, strict=True)), ids=["guards and grids", "lanes, places and tails"])
+def test_an_accepted_invariant_holds(seed: int, forms: tuple[Callable[[int, Random], str], ...], tmp_path: Path) -> None:
     chance = Random(seed)
     path = tmp_path / "random.cachet"
-    path.write_text("\n".join(function(place, chance) for place in range(12)), encoding="utf-8")
+    path.write_text("\n".join(chance.choice(forms)(place, chance) for place in range(12)), encoding="utf-8")
     (file,) = check([path], CheckOptions()).files
     assert file.diagnostics == ()
     programs = open_file(path).module.programs
