@@ -14,6 +14,7 @@ from cachet_verify.core.index import neg
 from cachet_verify.core.ir import Choose, OfIndex, Op, Value, Word
 from cachet_verify.core.outer import PRIMITIVES
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.place import Place, Places, source_text
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.scope import (
@@ -41,6 +42,14 @@ MOST_LANES = 4096
 
 class Values(Places):
     """Elaborates the values of one item. Forms of single items (sums, folds) are added by subclasses."""
+
+    def inside(self, context: Context) -> Values:
+        """What elaborates the body of a function that is inlined here."""
+        return type(self)(context)
+
+    def named_once(self, value: Value, _kind: ValueType, _name: str, _place: Place) -> Value:
+        """A value that is used more than once; where statements can stand in front of it, it may get a name."""
+        return value
 
     # --- types without elaboration ---
 
