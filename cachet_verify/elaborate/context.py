@@ -66,8 +66,8 @@ class Names(Protocol):
     def implementations(self, interface: str) -> tuple[str, ...]:
         """The names of all implementations of an interface, as `PlusTimes f32`."""
 
-    def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
-        """The implementation of an interface under that name, as `PlusTimes f32`; None when there is none."""
+    def implementation(self, words: tuple[str, ...], interface: str, is_any: bool = False) -> Implementation | None:
+        """The implementation of an interface under that name, as `PlusTimes f32`; None when there is none. Its values are words, unless `is_any`."""
 
 
 @dataclass(slots=True)

@@ -7,21 +7,23 @@ order. Must not reorder, regroup or share anything the equations do not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from cachet_verify.core.index import ZERO, Index, Var, le, lt
-from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Program, Range, Stmt, Store, Value
+from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Permission, Program, Range, Stmt, Store, Value
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_shape
 from cachet_verify.elaborate.place import Place
-from cachet_verify.elaborate.problem import UnsupportedError
-from cachet_verify.elaborate.range import find_range, summed_range
+from cachet_verify.elaborate.range import find_range
+from cachet_verify.elaborate.record import Shape
 from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
-from cachet_verify.elaborate.value import Values
+from cachet_verify.elaborate.total import Counters, Totals, without_lets
 from cachet_verify.syntax import ast
 
+Computed = TypeVar("Computed")
 Steps = tuple[list[Stmt], Callable[[str], Value]]
 """The statements one step of a total needs first, and its value, given the total's name."""
 
@@ -36,7 +38,7 @@ class Equation:
     dims: tuple[ast.Expr, ...] = ()
 
 
-class Equations(Values):
+class Equations(Totals):
     """Values in the equations of one contraction."""
 
     def __init__(self, context: Context, scope: Scope, equations: dict[str, Equation]) -> None:
@@ -44,6 +46,7 @@ class Equations(Values):
         self.outer = scope
         self.equations = equations
         self.open: list[str] = []
+        self.permissions: list[Permission] = []
 
     # --- shapes and types of intermediates ---
 
@@ -80,6 +83,31 @@ class Equations(Values):
             return self.infer_place(expr, scope)
         return super().infer(expr, scope)
 
+    # --- records ---
+
+    def told(self, expr: ast.Expr, scope: Scope) -> Shape | None:
+        """The record of an expression; of an intermediate, that of its equation."""
+        equation = self.equation_of(expr, scope)
+        if equation is None or equation.name in self.open:
+            return super().told(expr, scope)
+        self.open.append(equation.name)
+        found = self.told(equation.body, self.outer)
+        self.open.pop()
+        return found
+
+    def equation_of(self, expr: ast.Expr, scope: Scope) -> Equation | None:
+        """The equation of the intermediate that an expression names."""
+        base = expr.base if isinstance(expr, ast.Index) else expr
+        entity = scope.find(base.name) if isinstance(base, ast.Name) else None
+        return self.equations.get(entity.name) if isinstance(entity, EquationEntity) else None
+
+    def parts(self, expr: ast.Expr, shape: Shape, place: Place) -> tuple[Value, ...]:
+        """The parts of an expression; of an intermediate, those of its equation."""
+        equation = self.equation_of(expr, place.scope) if shape.record else None
+        if equation is None:
+            return super().parts(expr, shape, place)
+        return self.opened(equation, expr, place, lambda inner: self.parts(equation.body, shape, inner))
+
     # --- operands ---
 
     def read(self, expr: ast.Expr, wanted: ValueType, place: Place, with_load: bool) -> Value:
@@ -92,18 +120,22 @@ class Equations(Values):
         if not isinstance(entity, EquationEntity):
             return super().read(expr, wanted, place, with_load=True)
         equation = self.equations[entity.name]
+        return self.opened(equation, expr, place, lambda inner: self.check(equation.body, wanted, inner))
+
+    def opened(self, equation: Equation, expr: ast.Expr, place: Place, compute: Callable[[Place], Computed]) -> Computed:
+        """What an intermediate's equation computes at the indices of one use."""
         items = expr.items if isinstance(expr, ast.Index) else ()
         if len(items) != len(equation.indices):
-            message = f"`{entity.name}` takes {len(equation.indices)} indices, not {len(items)}"
+            message = f"`{equation.name}` takes {len(equation.indices)} indices, not {len(items)}"
             raise self.context.stop("elaborate.index.rank", message, expr.span)
-        if entity.name in self.open:
-            raise self.context.stop("elaborate.equation.cycle", f"`{entity.name}` is defined by itself", expr.span)
+        if equation.name in self.open:
+            raise self.context.stop("elaborate.equation.cycle", f"`{equation.name}` is defined by itself", expr.span)
         scope = self.outer
         for index, item in zip(equation.indices, items, strict=True):
             scope = scope.bind(index, IndexEntity(elaborate_index(item, place.scope, self.context)))
-        self.open.append(entity.name)
+        self.open.append(equation.name)
         try:
-            return self.check(equation.body, wanted, Place(Scope(scope.names, place.scope.facts), place.lane, place.before))
+            return compute(Place(Scope(scope.names, place.scope.facts), place.lane, place.before))
         finally:
             self.open.pop()
 
@@ -117,36 +149,22 @@ class Equations(Values):
 
     def top(self, expr: ast.Expr, wanted: ValueType, place: Place) -> Value:
         """The value of a whole equation: a sum there is a fold in the store itself."""
+        if isinstance(expr, ast.Reduce):
+            return self.reduced_word(expr, wanted, place)
         return self.chain(expr, wanted, place) if isinstance(expr, ast.Sum) else self.check(expr, wanted, place)
 
     def sum(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
         """A sum inside an equation: a local holds its total."""
-        value = self.chain(expr, wanted, place)
-        if not isinstance(value, Fold):
-            return value
-        name = self.context.fresh.take("total")
-        self.before(place, expr).append(Declare(name, wanted.elem, init=value, span=expr.span))
-        return Load(name)
-
-    def before(self, place: Place, expr: ast.Expr) -> list[Stmt]:
-        """The statements in front of the one at hand."""
-        if place.before is None:
-            raise UnsupportedError("a total in one branch of an `if`", expr.span)
-        return place.before
+        return self.held(self.chain(expr, wanted, place), wanted.elem, place, expr)
 
     def chain(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
         """One running total over all indices of a sum, in lexicographic order."""
+        counters, scope = self.counted(expr, place)
         if expr.reassoc:
-            raise UnsupportedError("`sum[reassoc]`", expr.span)
-        scope, counters = place.scope, list[tuple[str, Index]]()
-        for index in expr.indices:
-            extent = summed_range(index, expr.body, self.extents, self.context.problems, expr.span)
-            counter = self.context.fresh.take(index)
-            counters.append((counter, extent))
-            scope = scope.bind(index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), extent))
+            self.permissions.append(Permission(counters[0][0], ""))
         semiring = Semiring(self.context, wanted.elem, expr.span)
         inner: list[Stmt] = []
-        factors = self.factors(expr.body, wanted, Place(scope, None, inner))
+        factors = without_lets(inner, self.factors(expr.body, wanted, Place(scope, None, inner)))
         zero = semiring.apply("zero")
 
         def step(total: str) -> Value:
@@ -169,7 +187,7 @@ class Equations(Values):
         parts = (body.left, body.right) if isinstance(body, ast.Binary) and body.operator == "*" else (body,)
         return tuple(self.check(part, wanted, place) for part in parts)
 
-    def as_loops(self, expr: ast.Sum, elem: str, counters: list[tuple[str, Index]], zero: Value, steps: Steps, place: Place) -> Value:
+    def as_loops(self, expr: ast.Sum, elem: str, counters: Counters, zero: Value, steps: Steps, place: Place) -> Value:
         """A total whose step needs statements of its own: a variable that loops update."""
         inner, step = steps
         total = self.context.fresh.accumulator()
@@ -192,9 +210,10 @@ def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Head
     entity = scope.find(result)
     if equation is None or not isinstance(entity, BufferEntity):
         raise context.stop("elaborate.equation.missing", f"no equation defines `{result}`", decl.span, f"`{result}[i, j] = …`")
-    body = _nest(equation, entity, Equations(context, scope, equations), decl)
+    values = Equations(context, scope, equations)
+    body = _nest(equation, entity, values, decl)
     program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
-    return header, program
+    return header, replace(program, permits=tuple(values.permissions))
 
 
 def _equations(decl: ast.Contraction, header: Header, context: Context) -> tuple[dict[str, Equation], Scope]:

@@ -134,6 +134,8 @@ class ValueLifter:
         head, _, types = value.name.partition(" ")
         if head == "convert":
             return ast.Cast(self.typed(value.args[0], types.partition(" ")[0], lanes, explicit), ast.Name(value.elem))
+        if head == "exp":
+            return call("exp", self.value(value.args[-1], lanes, explicit))
         args = tuple(self.value(arg, lanes, explicit) for arg in value.args)
         if head in _OPERATORS:
             return ast.Binary(_OPERATORS[head], *args)

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cachet_verify.core.ir import Op, Value
+from cachet_verify.core.ir import Op, Stmt, Value
 from cachet_verify.elaborate.application import inline_function, last_value
+from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.operation import is_known
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
@@ -103,28 +105,50 @@ class Records(Values):
         """A call of a function of words and records, inlined."""
         if len(args) != len(fn.params):
             raise self.context.stop("elaborate.call.arity", f"`{fn.name}` takes {len(fn.params)} operands, not {len(args)}", fn.span)
-        given = [self.argument(param, arg, shape, place) for param, arg in zip(fn.params, args, strict=True)]
-        return self.applied_to(fn, path, given, shape)
+        given = [self.argument(param, arg, path, shape, place) for param, arg in zip(fn.params, args, strict=True)]
+        return self.applied_to(fn, path, given, shape, place.before)
 
-    def argument(self, param: ast.Param, arg: ast.Expr, shape: Shape, place: Place) -> Parts:
-        """An argument: of its parameter's type, else a known record, else a word of the type that its text tells."""
+    def argument(self, param: ast.Param, arg: ast.Expr, path: str, shape: Shape, place: Place) -> Parts:
+        """An argument: of its parameter's type, else of the record that its text tells, else a word of the type that it tells."""
+        told = self.told(arg, place.scope)
         if param.storage is not None:
-            kind = self.shape_of(param.storage.type)
-        elif isinstance(arg, ast.Name) and arg.name in self.known:
-            kind = self.known[arg.name].shape
+            kind = self.shape_in(path, param.storage.type)
+        elif told is not None:
+            kind = told
         else:
             kind = Shape("", (("", self.infer(arg, place.scope) or shape.parts[0][1]),))
-        return Parts(kind, self.parts(arg, kind, place))
+        found = self.parts(arg, kind, place)
+        named = (self.named_once(value, part, name or param.name, place) for value, (name, part) in zip(found, kind.parts, strict=True))
+        return Parts(kind, tuple(named))
 
-    def applied_to(self, fn: ast.Fn, path: str, args: Sequence[Parts], shape: Shape) -> tuple[Value, ...]:
-        """The body of a function with its parameters standing for parts."""
+    def shape_in(self, path: str, expr: ast.Type) -> Shape:
+        """The shape of a type that a file names."""
+        return type(self).shape_of(self.inside(self.context.within(self.context.unit_of(path), path)), expr)
+
+    def told(self, expr: ast.Expr, scope: Scope) -> Shape | None:
+        """The record that an expression is, as far as its text tells; None for a word, or where it does not tell."""
+        if isinstance(expr, ast.Name) and expr.name in self.known:
+            return self.known[expr.name].shape
+        if isinstance(expr, ast.RecordLit):
+            return self.shape_of(expr.type)
+        if isinstance(expr, ast.Apply) and isinstance(expr.function, ast.Name):
+            entry = self.context.unit.find(expr.function.name)
+            if entry is not None and isinstance(entry.declaration, ast.Fn) and entry.declaration.result is not None:
+                result = entry.declaration.result.storage.type
+                if isinstance(result, ast.Name) and not is_known(result.name):
+                    found = self.shape_in(entry.path, result)
+                    return found if found.record else None
+        return None
+
+    def applied_to(self, fn: ast.Fn, path: str, args: Sequence[Parts], shape: Shape, before: list[Stmt] | None = None) -> tuple[Value, ...]:
+        """The body of a function with its parameters standing for parts; `before` takes what stands in front of the result."""
         if not shape.record and not any(arg.shape.record for arg in args):
             entities = [ValueEntity(arg.values[0], arg.shape.parts[0][1]) for arg in args]
-            return (inline_function(self, fn, path, entities, shape.parts[0][1], Place(Scope())),)
+            return (inline_function(self, fn, path, entities, shape.parts[0][1], Place(Scope(), None, before)),)
         key = f"{path} {fn.name}"
         if key in self.context.inlining:
             raise self.context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span)
-        inner = type(self)(self.context.within(self.context.unit_of(path), key))
+        inner = self.inside(self.context.within(self.context.unit_of(path), key))
         scope, records = Scope(), {}
         for param, arg in zip(fn.params, args, strict=True):
             if arg.shape.record:
@@ -132,16 +156,24 @@ class Records(Values):
             else:
                 scope = scope.bind(param.name, ValueEntity(arg.values[0], arg.shape.parts[0][1]))
         inner.known = records
-        return inner.body(fn, scope, shape)
+        return inner.body(fn, scope, shape, before)
 
-    def body(self, fn: ast.Fn, scope: Scope, shape: Shape) -> tuple[Value, ...]:
+    def inside(self, context: Context) -> Records:
+        """What elaborates the body of a function that is inlined here."""
+        return type(self)(context)
+
+    def body(self, fn: ast.Fn, scope: Scope, shape: Shape, before: list[Stmt] | None) -> tuple[Value, ...]:
         """The parts of a function's last line, its `let`s bound on the way."""
         *first, last = fn.body or (None,)
         for statement in first:
             if not isinstance(statement, ast.Let):
                 raise UnsupportedError("a statement in a function of records", fn.span)
             kind = self.let_shape(statement, scope, shape)
-            found = self.parts(statement.value, kind, Place(scope))
+            place = Place(scope, None, before)
+            found = tuple(
+                self.named_once(value, part, name or statement.name, place)
+                for value, (name, part) in zip(self.parts(statement.value, kind, place), kind.parts, strict=True)
+            )
             if kind.record:
                 self.known = {**self.known, statement.name: Parts(kind, found)}
             else:
@@ -150,39 +182,28 @@ class Records(Values):
         value = last_value(last)
         if value is None:
             raise self.context.stop("elaborate.type.unknown", f"`{fn.name}` gives no value", fn.span, "its last line is its value")
-        return self.parts(value, shape, Place(scope))
+        return self.parts(value, shape, Place(scope, None, before))
 
     def let_shape(self, statement: ast.Let, scope: Scope, shape: Shape) -> Shape:
         """The shape of a `let`: as declared, of a record literal or name, or of the word that its text tells."""
         if statement.storage is not None:
             return self.shape_of(statement.storage.type)
         value = statement.value
-        if isinstance(value, ast.RecordLit):
-            return self.shape_of(value.type)
-        if isinstance(value, ast.Name) and value.name in self.known:
-            return self.known[value.name].shape
-        if isinstance(value, ast.Apply) and isinstance(value.function, ast.Name):
-            entry = self.context.unit.find(value.function.name)
-            if entry is not None and isinstance(entry.declaration, ast.Fn) and entry.declaration.result is not None:
-                return self.shape_of(entry.declaration.result.storage.type)
-        return Shape("", (("", self.infer(value, scope) or shape.parts[0][1]),))
+        return self.told(value, scope) or Shape("", (("", self.infer(value, scope) or shape.parts[0][1]),))
 
     # --- words inside ---
 
     def infer(self, expr: ast.Expr, scope: Scope) -> ValueType | None:
         """The type of an expression as far as its text tells, parts of records included."""
-        found = self.part_of(expr)
-        return found[1] if found is not None else super().infer(expr, scope)
-
-    def part_of(self, expr: ast.Expr) -> tuple[Value, ValueType] | None:
-        """The part that `a.m` names, where `a` is a known record."""
-        if isinstance(expr, ast.Field) and isinstance(expr.base, ast.Name) and expr.base.name in self.known:
-            return self.known[expr.base.name].part(expr.name)
-        return None
+        shape = self.told(expr.base, scope) if isinstance(expr, ast.Field) else None
+        if shape is not None and isinstance(expr, ast.Field):
+            return dict(shape.parts).get(expr.name)
+        return super().infer(expr, scope)
 
     def field_of(self, expr: ast.Field, wanted: ValueType, place: Place) -> Value:
-        """`a.m` of a known record."""
-        found = self.part_of(expr)
+        """`a.m` of a record."""
+        shape = self.told(expr.base, place.scope)
+        found = None if shape is None else Parts(shape, self.parts(expr.base, shape, place)).part(expr.name)
         if found is None:
             return super().field_of(expr, wanted, place)
         self.expect(found[1], wanted, expr)
@@ -193,8 +214,13 @@ class Records(Values):
         name = expr.function.name if isinstance(expr.function, ast.Name) else ""
         if name in self.whole and len(expr.args) == 1:
             return Op(name, wanted.elem, (self.check(expr.args[0], wanted, place),))
-        if any(isinstance(arg, ast.Name) and arg.name in self.known for arg in expr.args):
-            entry = self.context.unit.find(name)
-            if entry is not None and isinstance(entry.declaration, ast.Fn):
-                return self.called(entry.declaration, entry.path, expr.args, Shape("", (("", wanted),)), place)[0]
+        entry = self.context.unit.find(name) if name else None
+        if entry is not None and isinstance(entry.declaration, ast.Fn) and self.takes_record(entry.declaration, entry.path, expr, place.scope):
+            return self.called(entry.declaration, entry.path, expr.args, Shape("", (("", wanted),)), place)[0]
         return super().applied(expr, wanted, place)
+
+    def takes_record(self, fn: ast.Fn, path: str, expr: ast.Apply, scope: Scope) -> bool:
+        """Whether a call passes a record."""
+        kinds = [param.storage.type for param in fn.params if param.storage is not None]
+        declared = any(isinstance(kind, ast.Name) and not is_known(kind.name) and self.shape_in(path, kind).record for kind in kinds)
+        return declared or any(self.told(arg, scope) is not None for arg in expr.args)

@@ -172,7 +172,7 @@ class Values(Places):
             (ast.IfExpr, self.conditional),
             (ast.Fold, self.fold),
             (ast.Sum, self.sum),
-            (ast.Reduce, self.unsupported),
+            (ast.Reduce, self.reduction),
             (ast.TileReduce, self.unsupported),
             (ast.RecordLit, self.unsupported),
             (ast.Field, self.field_of),
@@ -330,6 +330,10 @@ class Values(Places):
         return Op("select", wanted.elem, (decided, self.check(expr.then, wanted, place), self.check(expr.otherwise, wanted, place)))
 
     # --- folds ---
+
+    def reduction(self, expr: ast.Reduce, _wanted: ValueType, _place: Place) -> Value:
+        """A reduction over an index belongs to a contraction, whose shapes give its range."""
+        raise UnsupportedError("`reduce`", expr.span)
 
     def fold(self, expr: ast.Fold, _wanted: ValueType, _place: Place) -> Value:
         """A fold has no place in the functions of an implementation."""

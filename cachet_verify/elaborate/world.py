@@ -307,14 +307,14 @@ class Unit:
         """The names of all implementations of an interface, in the order they are found."""
         return tuple(words for known, words in self.world.implementations if known == interface)
 
-    def implementation(self, words: tuple[str, ...], interface: str) -> Implementation | None:
-        """The implementation of that name; None when there is none."""
+    def implementation(self, words: tuple[str, ...], interface: str, is_any: bool = False) -> Implementation | None:
+        """The implementation of that name; None when there is none. With `is_any`, its values may be records."""
         found = self.world.implementations.get((interface, " ".join(words)))
         if found is None:
             return None
         decl, unit = found
         elem = next((member.value for member in decl.members if isinstance(member, ast.Const) and member.name == "Value"), None)
-        if elem is None or not isinstance(elem, ast.Name) or not operation.is_known(elem.name):
+        if not isinstance(elem, ast.Name) or not (is_any or operation.is_known(elem.name)):
             if elem is None:
                 return None
             raise UnsupportedError(f"`{' '.join(words)}`, whose values are no words,", decl.span)
