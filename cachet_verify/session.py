@@ -193,9 +193,11 @@ class _Verdicts:
 
     def _ask_at_points(self, hard: Iterable[kernel.Obligation], items: Mapping[str, str]) -> None:
         """Ask what small values break at those values: a refutation there is one."""
+        from cachet_verify.kernel.obligation import RealObligation
         from cachet_verify.kernel.point import at_point, refuted_at
         from cachet_verify.solver.point import small_point
 
+        hard = [item for item in hard if not isinstance(item, RealObligation)]
         tried = [(item, values) for item in hard if item.can_refute and (values := small_point(item)) is not None]
         verdicts = self._prove([at_point(item, values) for item, values in tried], items)
         for (item, values), verdict in zip(tried, verdicts, strict=True):
@@ -206,8 +208,9 @@ class _Verdicts:
     def _ask_with_residues(self, asked: Iterable[kernel.Obligation], items: Mapping[str, str]) -> None:
         """Ask what is undecided once more, in its linear form and with what small divisors leave said outright."""
         from cachet_verify.kernel import generalise, residue
-        from cachet_verify.kernel.obligation import Proved, Undecided
+        from cachet_verify.kernel.obligation import Proved, RealObligation, Undecided
 
+        asked = [item for item in asked if not isinstance(item, RealObligation)]
         undecided = [item for item in asked if isinstance(self.known[item.digest()], Undecided) and residue.applies(item)]
         linear = [generalise.generalise(item) for item in undecided]
         again = [(item, form) for item, form in zip(undecided, linear, strict=True) if residue.residues(form)]
@@ -219,11 +222,12 @@ class _Verdicts:
 
     def _settle(self, asked: Iterable[kernel.Obligation], place: int, verdicts: Iterable[kernel.Verdict]) -> None:
         """Take the verdicts on one form of each obligation: what a linear form proves is proved, and the last form decides."""
-        from cachet_verify.kernel.obligation import Proved
+        from cachet_verify.kernel.obligation import Proved, Refuted
 
         for obligation, verdict in zip(asked, verdicts, strict=True):
             forms = _forms(obligation)
-            if place == len(forms) - 1 or isinstance(verdict, Proved):
+            is_decided = isinstance(verdict, Proved) or (isinstance(verdict, Refuted) and forms[place] is _ITSELF)
+            if place == len(forms) - 1 or is_decided:
                 self.known[obligation.digest()] = forms[place].lift(obligation, verdict)
 
     def proves(self, plan: Plan) -> bool:
@@ -260,7 +264,7 @@ class _Form:
     lift: Callable[[kernel.Obligation, kernel.Verdict], kernel.Verdict]
 
 
-_MOST_FORMS = 3
+_MOST_FORMS = 4
 _ITSELF = _Form(lambda obligation: obligation, lambda _, verdict: verdict)
 
 
@@ -268,13 +272,14 @@ def _forms(obligation: kernel.Obligation) -> tuple[_Form, ...]:
     """The forms in which an obligation is asked, one after the other; the last is the obligation itself, or one that means the same."""
     from cachet_verify.kernel import generalise, monotone
 
-    linear = _Form(generalise.generalise, generalise.lift)
+    rounded = _Form(generalise.rounded, generalise.lift_rounded)
     if not generalise.is_nonlinear(obligation):
-        return (linear,)
+        return (_ITSELF, rounded)
+    linear = _Form(generalise.generalise, generalise.lift)
     if not monotone.compares_products(obligation):
-        return (linear, _ITSELF)
+        return (linear, rounded, _ITSELF)
     products = _Form(monotone.monotone, monotone.lift)
-    return (products, linear, _ITSELF) if monotone.has_quotients(obligation) else (linear, products, _ITSELF)
+    return (products, linear, rounded, _ITSELF) if monotone.has_quotients(obligation) else (linear, products, rounded, _ITSELF)
 
 
 def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileReport:

@@ -93,8 +93,7 @@ def is_nonlinear(obligation: Obligation) -> bool:
 
 
 def generalise(obligation: Obligation) -> Obligation:
-    """The linear obligation, with sums of its premises rounded. One that means the same where nothing is nonlinear."""
-    obligation = tighten(obligation)
+    """The linear obligation; the obligation itself where nothing is nonlinear."""
     if not is_nonlinear(obligation):
         return obligation
     naming = _Naming()
@@ -104,13 +103,26 @@ def generalise(obligation: Obligation) -> Obligation:
     return Obligation(obligation.subject, tuple(dict.fromkeys(facts)), goal, can_refute=False)
 
 
-def lift(obligation: Obligation, verdict: Verdict) -> Verdict:
-    """The verdict on an obligation that a verdict on its generalised form gives: proved, or undecided.
+def rounded(obligation: Obligation) -> Obligation:
+    """The linear obligation, with sums of its premises rounded. One that means the same where nothing is nonlinear."""
+    return generalise(tighten(obligation))
 
-    Refuted too where nothing was nonlinear: the premises that were added follow from the others, so a
-    model of one is a model of both. Raises ValueError for a verdict on something else.
+
+def lift(obligation: Obligation, verdict: Verdict) -> Verdict:
+    """The verdict on an obligation that a verdict on its linear form gives. Raises ValueError for a verdict on something else."""
+    return _lifted(obligation, generalise(obligation), verdict)
+
+
+def lift_rounded(obligation: Obligation, verdict: Verdict) -> Verdict:
+    """As `lift`, for the form with rounded sums."""
+    return _lifted(obligation, rounded(obligation), verdict)
+
+
+def _lifted(obligation: Obligation, linear: Obligation, verdict: Verdict) -> Verdict:
+    """Proved, or undecided; refuted too where nothing was nonlinear.
+
+    The premises that were added then follow from the others, so a model of one is a model of both.
     """
-    linear = generalise(obligation)
     if verdict.digest != linear.digest():
         raise ValueError("the verdict is not on the generalised obligation")
     if isinstance(verdict, Proved):

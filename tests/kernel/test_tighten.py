@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cachet_verify.core.index import ONE, ZERO, Const, Div, Formula, Index, Product, Var, add, eq, holds, le, lt, mul
-from cachet_verify.kernel.generalise import generalise, lift
+from cachet_verify.kernel.generalise import lift_rounded, rounded
 from cachet_verify.kernel.obligation import Answer, Obligation, Proved, Refuted, Undecided
 from cachet_verify.kernel.tighten import tighten
 from tests.kernel.solve import answer
@@ -78,16 +78,16 @@ def test_what_is_added_follows(premises: list[Formula]) -> None:
 
 def test_verdicts_on_the_rounded_form_are_verdicts_on_the_obligation() -> None:
     obligation = Obligation("x", (lt(four(g), N), le(N, four(G))), lt(add(four(g), Const(3)), four(G)))
-    rounded = generalise(obligation)
-    assert rounded.digest() != obligation.digest()
+    form = rounded(obligation)
+    assert form.digest() != obligation.digest()
     answers = (Answer("z3", "1", "unsat"), Answer("cvc5", "1", "unsat"))
-    assert lift(obligation, Proved(rounded.digest(), answers)) == Proved(obligation.digest(), answers)
-    assert lift(obligation, Refuted(rounded.digest(), {"g": 0}, answers)) == Refuted(obligation.digest(), {"g": 0}, answers)
-    assert lift(obligation, Undecided(rounded.digest(), "rlimit")) == Undecided(obligation.digest(), "rlimit")
+    assert lift_rounded(obligation, Proved(form.digest(), answers)) == Proved(obligation.digest(), answers)
+    assert lift_rounded(obligation, Refuted(form.digest(), {"g": 0}, answers)) == Refuted(obligation.digest(), {"g": 0}, answers)
+    assert lift_rounded(obligation, Undecided(form.digest(), "rlimit")) == Undecided(obligation.digest(), "rlimit")
     with pytest.raises(ValueError, match="generalised"):
-        lift(obligation, Proved(obligation.digest(), answers))
+        lift_rounded(obligation, Proved(obligation.digest(), answers))
 
 
 def test_a_model_of_a_product_form_is_no_model() -> None:
     obligation = Obligation("x", (lt(four(g), N), le(N, four(G)), le(ONE, Product(g, r))), lt(G, g))
-    assert isinstance(lift(obligation, Refuted(generalise(obligation).digest(), {}, ())), Undecided)
+    assert isinstance(lift_rounded(obligation, Refuted(rounded(obligation).digest(), {}, ())), Undecided)
