@@ -20,6 +20,7 @@ _CODE_MODULES = (
     "cachet_verify.rewrite.code",
     "cachet_verify.kernel.code",
     "cachet_verify.solver.code",
+    "cachet_verify.ledger.code",
     "cachet_verify.judge.code",
     "cachet_verify.traffic.code",
     "cachet_verify.report.code",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cachet_verify.judge.file import FilePlan, Opened
     from cachet_verify.judge.plan import Plan
     from cachet_verify.kernel import obligation as kernel
+    from cachet_verify.ledger.record import Evidence
     from cachet_verify.solver.prover import Prover
     from cachet_verify.synthesis import Synthesis
     from cachet_verify.traffic.record import Account
@@ -89,6 +90,14 @@ def fit_shown(paths: Sequence[Path], platforms: Sequence[str]) -> tuple[str, dic
     return rendered(found), document(found), verdicts(found)
 
 
+def evidence_shown(path: Path, name: str | None, target: str, words: int, seed: int, output: Path | None) -> tuple[str, list[dict[str, object]], int]:
+    """Measure templates for a target: the records as text and as documents, and how many words differed. Raises CachetError."""
+    from cachet_verify.measuring import Asked, document, measure_file, rendered
+
+    kept = measure_file(path, name, Asked(target, words, seed, output))
+    return rendered(kept), document(kept), sum(one.record.mismatches for one in kept)
+
+
 def account_shown(path: Path, name: str, exact: bool, at: str) -> tuple[str, dict[str, object]]:
     """The account as text and as a document."""
     from cachet_verify.traffic.show import as_document, as_text
@@ -132,15 +141,17 @@ class _File:
     path: Path
     error: CachetError | None = None
     opened: Opened | None = None
+    records: tuple[Evidence, ...] = ()
     plans: list[Plan] = field(default_factory=list)
 
 
 def _opened(path: Path) -> _File:
     from cachet_verify.judge.file import open_file
     from cachet_verify.judge.plan import faulted
+    from cachet_verify.ledger.store import folders_of, read_folders
 
     try:
-        return _File(path, None, open_file(path))
+        return _File(path, None, open_file(path), read_folders(folders_of(path)))
     except CachetError as error:
         return _File(path, error)
     except Exception as error:  # noqa: BLE001 - a fault in one file must not take the others along
@@ -290,7 +301,7 @@ def _reported(file: _File, verdicts: _Verdicts, only: tuple[str, ...]) -> FileRe
     if file.error is not None:
         return FileReport(shown, tuple(diagnostic_report(item, shown) for item in file.error.diagnostics))
     planned = file_plan(file.plans)
-    asking = Asking(verdicts.satisfiable, proves=verdicts.proves, opened=file.opened)
+    asking = Asking(verdicts.satisfiable, proves=verdicts.proves, opened=file.opened, records=file.records)
     done = [conclude(plan, verdicts.known, asking) for plan in planned.plans]
     return FileReport(shown, (), tuple(item for item in _resting(planned, done) if not only or item.name in only))
 

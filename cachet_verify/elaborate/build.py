@@ -11,18 +11,19 @@ from dataclasses import replace
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import ZERO, Var, le
-from cachet_verify.core.ir import Block, Grid, Param, Program, arithmetics, statements
+from cachet_verify.core.ir import Block, Grid, Instruction, Param, Program, arithmetics, statements
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.contraction import elaborate_contraction
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.header import Header, elaborate_header
-from cachet_verify.elaborate.instruction import elaborate_instruction, read_units
+from cachet_verify.elaborate.instruction import elaborate_instruction, read_instruction, read_units
 from cachet_verify.elaborate.invariant import invariant_rows
 from cachet_verify.elaborate.item import Argument, Entry, Implementation, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.proof import header_family
 from cachet_verify.elaborate.scope import FreshNames, GenericEntity, IndexEntity, Scope
 from cachet_verify.elaborate.statement import Statements
+from cachet_verify.elaborate.value import Values
 from cachet_verify.elaborate.working_set import with_leases
 from cachet_verify.elaborate.world import Unit
 from cachet_verify.syntax import ast
@@ -52,7 +53,7 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
     try:
         header, program = _elaborate(unit, decl, context)
         rows = invariant_rows(decl.contract, header.sizes, header.params, context)
-        item = replace(item, arguments=header.arguments, program=program, invariants=rows)
+        item = replace(item, arguments=header.arguments, program=program, invariants=rows, instruction=_instruction(unit, decl))
     except StopError:
         item = replace(item, failed=True)
     except RecursionError:
@@ -73,6 +74,13 @@ def _guarded(unit: Unit, decl: ast.Contraction | ast.Fn, kind: str) -> ProgramIt
         is_host=bool(context.host),
         failed=failed,
     )
+
+
+def _instruction(unit: Unit, decl: ast.Contraction | ast.Fn) -> Instruction | None:
+    """An instruction as its uses carry it; None of anything else."""
+    if not isinstance(decl, ast.Fn) or not decl.is_instr:
+        return None
+    return read_instruction(Values(Context(unit, unit.problems)), decl, unit.loaded.path).mark
 
 
 def report_depth(unit: Unit, decl: ast.Declaration) -> None:

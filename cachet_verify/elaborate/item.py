@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Layout, Param, Program, Require, Value, Word
+from cachet_verify.core.ir import Instruction, Layout, Param, Program, Require, Value, Word
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.reference import Reference
 from cachet_verify.elaborate.scope import SideCondition
@@ -85,7 +85,7 @@ class ProgramItem:
     `program` is None when something in it has no meaning yet (`unsupported`), or while
     `waits_for`, the schedules it calls, are not applied. `is_host` says that it prints: it is run,
     not proved. `rests_on` names the called items that this one rests on, those of other files
-    behind the path of their file. `failed` says that a
+    behind the path of their file. `instruction` is what uses of an `instr fn` carry. `failed` says that a
     diagnostic was reported: nothing more is known.
     """
 
@@ -100,6 +100,7 @@ class ProgramItem:
     rests_on: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
     invariants: tuple[InvariantRow, ...] = ()
+    instruction: Instruction | None = None
     is_host: bool = False
     failed: bool = False
     span: Span | None = field(default=None, compare=False)

@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import Formula
+from cachet_verify.core.ir import Program
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess, is_about_a_way
+from cachet_verify.judge.evidence import template_entry
 from cachet_verify.judge.invariant import invariance
 from cachet_verify.judge.least import least_model
 from cachet_verify.judge.plan import Asked, Budget, Plan, Told, place_of, refusal
-from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, WellFormed, computes, discharge, transitivity
+from cachet_verify.judge.shadow import chained_over_reals
+from cachet_verify.kernel.claim import Claim, Goal, NotProvedError, RuleError, Same, WellFormed, computes, discharge, transitivity
 from cachet_verify.kernel.obligation import Failed, Obligation, Proved, Refuted, Verdict
 from cachet_verify.kernel.optimum import minimal
 from cachet_verify.report import record
@@ -25,6 +28,7 @@ from cachet_verify.source import Span
 
 if TYPE_CHECKING:
     from cachet_verify.judge.file import Opened
+    from cachet_verify.ledger.record import Evidence
     from cachet_verify.replay.record import Replay
 
 _SEARCHED = "a model the search cannot rule out"
@@ -34,13 +38,15 @@ _SEARCHED = "a model the search cannot rule out"
 class Asking:
     """What else a conclusion needs: whether a set of premises can hold together, and who was asked.
 
-    `proves` asks a further plan, and `opened` is the file; both serve what a refusal for cost proposes.
+    `proves` asks a further plan, and `opened` is the file; both serve what a refusal for cost proposes. `records` are
+    the records of evidence that may be about its templates.
     """
 
     satisfiable: Callable[[tuple[Formula, ...]], bool | None]
     solvers: tuple[str, ...] = ()
     proves: Callable[[Plan], bool] | None = None
     opened: Opened | None = None
+    records: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def conclude(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking) -> rec
         return _item(plan, record.Verdict.ERROR, shown, refusal("tool.fault", f"the kernel did not conclude: {error}", plan.span))
     if plan.refuses is not None:
         return _item(plan, record.Verdict.REFUSED, shown, plan.refuses)
-    return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking, _trusted(plan, claims)))
+    return _item(plan, record.Verdict.PROVED, shown, claim=_claim(plan, verdicts, asking, _trusted(plan, claims, asking)))
 
 
 def _asks_nothing(plan: Plan) -> bool:
@@ -337,12 +343,16 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
         return tuple(made)
     routes = []
     steps = [claims[id(asked)] for asked in plan.asked if asked.route == "a"]
+    reached: dict[Program | None, Claim] = {}
     if steps:
         chained = steps[0]
         for step in steps[1:]:
+            reached[_end(chained)] = chained
             chained = discharge(transitivity(chained, step), {})
+        reached[_end(chained)] = chained
         routes.append(chained)
-    routes.extend(claims[id(asked)] for asked in plan.asked if asked.route == "b")
+    routes.extend(_from(plan.meaning, claims[id(asked)], reached) for asked in plan.asked if asked.route == "b")
+    made.extend(chained_over_reals(made))
     formed = {claim.statement.program: claim for claim in made if isinstance(claim.statement, WellFormed)}
     if plan.meaning not in formed or plan.program not in formed:
         raise RuleError("computes", "a program was not asked to be well formed")
@@ -350,10 +360,23 @@ def _discharge(plan: Plan, verdicts: Mapping[str, Verdict]) -> tuple[Claim, ...]
     return (*made, discharge(goal, {}))
 
 
-def _trusted(plan: Plan, claims: tuple[Claim, ...]) -> tuple[record.TrustedEntry, ...]:
+def _end(claim: Claim) -> Program | None:
+    return claim.statement.after if isinstance(claim.statement, Same) else None
+
+
+def _from(meaning: Program, claim: Claim, reached: Mapping[Program | None, Claim]) -> Claim:
+    """An end-to-end claim that starts behind the first steps, with those in front of it."""
+    before = claim.statement.before if isinstance(claim.statement, Same) else meaning
+    return claim if before == meaning or before not in reached else discharge(transitivity(reached[before], claim), {})
+
+
+def _trusted(plan: Plan, claims: tuple[Claim, ...], asking: Asking) -> tuple[record.TrustedEntry, ...]:
     """What the kernel's claims rest on, and what the plan admits."""
     marks = sorted({(mark.kind, mark.name, mark.reason) for claim in claims for mark in claim.trust})
-    found = (record.TrustedEntry(kind, name, reason or None, "none" if kind == "template" else None) for kind, name, reason in marks)
+    found = (
+        template_entry(name, plan, asking.records) if kind == "template" else record.TrustedEntry(kind, name, reason or None)
+        for kind, name, reason in marks
+    )
     return tuple(dict.fromkeys((*plan.admitted, *found)))
 
 

@@ -51,29 +51,46 @@ class DiagnosticReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """What stands behind the evidence for one target of a template: on which day, and how many words of how many differed."""
+
+    target: str
+    day: str
+    words: int
+    mismatches: int
+
+
+@dataclass(frozen=True, slots=True)
 class TrustedEntry:
-    """Something a claim takes on trust: `kind` is "law", "template" or "admitted"; `reason` and `evidence` are texts or None."""
+    """Something a claim takes on trust: `kind` is "law", "template" or "admitted"; `reason` and `evidence` are texts or None.
+
+    `unmeasured` are the targets of a template that no current record is about; with `measured` it serves the policy and is in no document.
+    """
 
     kind: str
     name: str
     reason: str | None = None
     evidence: str | None = None
+    measured: tuple[Measured, ...] = field(default=(), compare=False)
+    unmeasured: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimPart:
     """One relation of a claim: `relation` is "bits of" or "reals of", `of` the program it names.
 
-    Of a searched constant, `relation` is "minimal" and `of` its value.
+    Of a searched constant, `relation` is "minimal" and `of` its value. `by` are the laws over the reals that it goes by.
     """
 
     relation: str
     of: str
+    by: tuple[str, ...] = ()
 
     @property
     def says(self) -> str:
         """The relation as a phrase."""
-        return f"{self.of}, minimal" if self.relation == "minimal" else f"{self.relation} {self.of}"
+        says = f"{self.of}, minimal" if self.relation == "minimal" else f"{self.relation} {self.of}"
+        return f"{says} by {', '.join(self.by)}" if self.by else says
 
 
 @dataclass(frozen=True, slots=True)

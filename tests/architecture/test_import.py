@@ -29,13 +29,19 @@ ARROWS: dict[str, set[str]] = {
     "solver": {"core", "kernel", "encodings"},
     "report": TEXT | {"version"},
     "exit_code": {"report"},
-    "judge": TEXT | {"core", "kernel", "syntax", "optimum", "elaborate", "rewrite", "flow", "replay", "report"},
+    "ledger": TEXT | {"resource_path", "core"},
+    "measure": TEXT | {"core", "ledger"},
+    "judge": TEXT | {"ledger", "core", "kernel", "syntax", "optimum", "elaborate", "rewrite", "flow", "replay", "report"},
     "listing": TEXT | {"core", "syntax", "elaborate", "judge", "report"},
     "synthesis": TEXT | {"elaborate", "optimum", "judge", "report"},
     "fitting": TEXT | {"core", "kernel", "elaborate", "judge"},
     "running": TEXT | {"core", "judge"},
+    "measuring": TEXT | {"syntax", "elaborate", "judge", "ledger", "measure"},
+    "trusting": TEXT | {"syntax", "elaborate", "judge", "ledger", "report"},
     "traffic": TEXT | {"core", "judge", "report"},
-    "session": TEXT | {"resource_path", "core", "kernel", "judge", "listing", "fitting", "running", "synthesis", "traffic", "solver", "report"},
+    "session": TEXT
+    | {"resource_path", "core", "kernel", "ledger", "judge", "listing", "fitting", "running", "synthesis", "traffic", "solver", "report"}
+    | {"measuring", "trusting"},
     "command": TEXT | {"report", "exit_code", "session"},
     "cli": {"version", "command"},
     "__main__": {"cli"},
@@ -50,6 +56,7 @@ OUTSIDE = {
     "pysmt": {"encodings", "solver"},
     "z3": {"solver"},
     "cvc5": {"solver"},
+    "llvmlite": {"measure"},
 }
 
 

@@ -1,0 +1,50 @@
+"""The evidence that a trusted template is listed with: what was measured of the instruction as this claim uses it.
+
+Takes the name of a template that a claim rests on, the plan, and records; gives the entry. Must not show a record for an instruction
+with another text or reference body, nor hide that one of several of a name was not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from cachet_verify.core.ir import Instruction, Program, arithmetics, uses
+from cachet_verify.judge.plan import Plan
+from cachet_verify.ledger.record import Evidence
+from cachet_verify.ledger.store import Known, known_of, says
+from cachet_verify.report.record import Measured, TrustedEntry
+
+
+def template_entry(name: str, plan: Plan, records: tuple[Evidence, ...]) -> TrustedEntry:
+    """The entry of a template. Where programs use several instructions of the name, the one least is known of counts."""
+    used = dict.fromkeys(found for found in _used(plan) if found[0].name == name)
+    known = [known_of(instruction, records, flushes) for instruction, flushes in used]
+    if not known:
+        return TrustedEntry("template", name, None, "none")
+    return min((_entry(name, one) for one in known), key=lambda entry: (not entry.unmeasured, sum(part.words for part in entry.measured)))
+
+
+def _entry(name: str, known: tuple[Known, ...]) -> TrustedEntry:
+    measured = tuple(Measured(record.target, record.day, record.words, record.mismatches) for part in known for record in part.records)
+    return TrustedEntry("template", name, None, says(known), measured, tuple(part.target for part in known if not part.records))
+
+
+def _used(plan: Plan) -> Iterator[tuple[Instruction, bool]]:
+    """The instructions in every program that a plan asks about, each with whether it runs where subnormals are flushed."""
+    programs = {id(program): program for program in _programs(plan)}
+    for program in programs.values():
+        flushing = {found is not None and found.flushes for found in arithmetics(program.body, program.arithmetic)}
+        for use in uses(program.body):
+            if use.instruction is not None and use.instruction.templates:
+                yield from ((use.instruction, flushes) for flushes in sorted(flushing or {False}))
+
+
+def _programs(plan: Plan) -> Iterator[Program]:
+    yield from (program for program in (plan.meaning, plan.program) if program is not None)
+    for asked in plan.asked:
+        statement = asked.goal.statement
+        if is_dataclass(statement):
+            yield from (part for field in fields(statement) if isinstance(part := getattr(statement, field.name), Program))
+    for part in plan.parts:
+        yield from _programs(part)
