@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -18,8 +19,8 @@ from cachet_verify.command.progress import TerminalProgress
 from cachet_verify.command.stream import cannot_write, write, write_error, write_file, write_lines
 from cachet_verify.exit_code import of_check, of_regression
 from cachet_verify.report.option import CheckOptions
-from cachet_verify.report.policy import Policy, find_policy
-from cachet_verify.report.record import Report, TrustedEntry
+from cachet_verify.report.policy import Policy, Violation, find_policy
+from cachet_verify.report.record import Report
 from cachet_verify.report.regress import Regression, bless, compare
 from cachet_verify.report.text import Line, report_lines, trusted_text
 
@@ -50,21 +51,35 @@ FORMATS = {
 @click.option("--bless", "blessing", is_flag=True, help="With --regress: rewrite the blessed verdicts. Refused where CI is set.")
 @click.option("--deny-trusted", is_flag=True, help="Allow no trusted entry but those named by --allow.")
 @click.option("--allow", multiple=True, metavar="NAME", help="Allow the trusted entry NAME; every other is then a violation.")
+@click.option("--require-evidence", is_flag=True, help="Ask for a current record about every target of a trusted template.")
+@click.option("--max-evidence-age", type=click.IntRange(min=0), metavar="DAYS", help="Ask for records that are at most DAYS old.")
 def command(paths: tuple[Path, ...], **flags: Any) -> int:
     """Check every item of files or folders and say what is proved, refused or undecided."""
     _refuse_contradictions(flags)
-    policy = find_policy(Path.cwd()).joined(Policy(flags["deny_trusted"], flags["allow"] or None))
+    policy = find_policy(Path.cwd()).joined(_policy(flags))
     report = _check(paths, _options(flags))
     regression = _regression(report, paths, blessing=flags["blessing"]) if flags["regress"] else None
     _deliver(report, regression, flags["form"], flags["output"])
     _tell_missing(report, flags["only"])
     violations = _violations(policy, report, regression)
-    for entry in violations:
-        code = "trust.admitted" if entry.kind == "admitted" else "trust.not-allowed"
-        write_error(f"error[{code}]: the trust policy does not allow {trusted_text(entry)}")
+    for found in violations:
+        write_error(f"error[{found.code}]: the trust policy does not allow {trusted_text(found.entry)}{_why(found)}")
     if regression is None:
         return of_check(report, trust_violated=bool(violations))
-    return of_regression(report, differs=bool(regression.differences), trust_violated=bool(violations))
+    drifted = [difference for difference in regression.differences if difference.is_trust]
+    for difference in drifted:
+        write_error(f"error[trust.drifted]: {difference.sentence}")
+    differs = len(drifted) < len(regression.differences)
+    return of_regression(report, differs=differs, trust_violated=bool(violations or drifted))
+
+
+def _policy(flags: dict[str, Any]) -> Policy:
+    return Policy(flags["deny_trusted"], flags["allow"] or None, flags["require_evidence"], flags["max_evidence_age"])
+
+
+def _why(found: Violation) -> str:
+    """What is said besides of an entry that is not about its name."""
+    return "" if found.code in ("trust.admitted", "trust.not-allowed") else f": {found.says}"
 
 
 def _refuse_contradictions(flags: dict[str, Any]) -> None:
@@ -115,10 +130,10 @@ def _regression(report: Report, paths: tuple[Path, ...], *, blessing: bool) -> R
         raise cannot_write(fault.filename or "a verdict file", fault) from fault
 
 
-def _violations(policy: Policy, report: Report, regression: Regression | None) -> tuple[TrustedEntry, ...]:
+def _violations(policy: Policy, report: Report, regression: Regression | None) -> tuple[Violation, ...]:
     """Give what the policy does not allow; what is admitted in a corpus is judged by its folder's rules instead."""
-    found = policy.violations(report)
-    return found if regression is None else tuple(entry for entry in found if entry.kind != "admitted")
+    found = policy.judge(report, datetime.now(UTC).date())
+    return found if regression is None else tuple(one for one in found if one.code != "trust.admitted")
 
 
 def _deliver(report: Report, regression: Regression | None, form: str, output: Path | None) -> None:

@@ -34,7 +34,8 @@ document(
 )
 document(
     "tool.bad-policy",
-    "The `[tool.cachet]` table of the nearest pyproject.toml cannot be read. It holds `deny-trusted`, true or false, and `allow`, a list of names.",
+    "The `[tool.cachet]` table of the nearest pyproject.toml cannot be read. It holds `deny-trusted` and `require-evidence`, true or false, "
+    "`allow`, a list of names, and `evidence-max-age`, a number of days.",
     '[tool.cachet]\nallow = "simdgroup_mma8"',
     'Write the names as a list: allow = ["simdgroup_mma8"].',
 )
@@ -56,6 +57,32 @@ document(
     "is not in it.",
     "cachet-verify check --deny-trusted attention.cachet",
     "Prove the law, choose another step, or add the name with `--allow NAME` or in `[tool.cachet]`.",
+)
+document(
+    "trust.contradicted",
+    "A claim rests on an instruction template that was measured and computes other words than its reference body. Nothing allows that: what would "
+    "run is not what the claim is about.",
+    "cachet-verify check gemm.cachet",
+    "Correct the template or the reference body and measure again; `evidence` shows the first word that differs.",
+)
+document(
+    "trust.no-evidence",
+    "The policy asks for evidence, and there is no current record about a template for one of its targets: it was never measured, or the text or the "
+    "reference body changed since.",
+    "cachet-verify check --require-evidence gemm.cachet",
+    "Measure it where the target is present: `cachet-verify evidence FILE TEMPLATE --target T`. Leave out targets that nobody can measure.",
+)
+document(
+    "trust.old-evidence",
+    "The newest record about a template is older than the policy allows, or dated in the future.",
+    "cachet-verify check --max-evidence-age 365 gemm.cachet",
+    "Measure the template again.",
+)
+document(
+    "trust.drifted",
+    "Under `--regress`, the verdicts are as blessed, and what a claim takes on trust is not: an entry is new, gone, or has other evidence.",
+    "cachet-verify check --regress proofs/",
+    "Read the difference; `--bless` accepts it.",
 )
 document(
     "item.refused",

@@ -7,7 +7,7 @@ Must not let an undecided or admitted item be blessed outside `open`, nor a file
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 
@@ -19,11 +19,15 @@ FOLDERS = ("accept", "refuse", "open")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One way in which a file is not as blessed: a sentence that starts with the file's path, and a unified diff or nothing."""
+    """One way in which a file is not as blessed: a sentence that starts with the file's path, and a unified diff or nothing.
+
+    `is_trust` says that verdicts and claims are as blessed, and only what they take on trust is not.
+    """
 
     path: str
     sentence: str
     diff: str = ""
+    is_trust: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,15 @@ def _compare_file(file: FileReport) -> Iterator[Difference]:
         return
     if expected is None:
         yield Difference(file.path, f"{file.path}: no verdict file {target.name} beside it; --bless writes one")
+    elif expected != entries and _without_trust(expected) == _without_trust(entries):
+        yield Difference(file.path, f"{file.path}: what is taken on trust is not as blessed", _diff(target, expected, entries), is_trust=True)
     elif expected != entries:
         yield Difference(file.path, f"{file.path}: not as blessed{_good_news(expected, entries)}", _diff(target, expected, entries))
+
+
+def _without_trust(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The entries without what their claims take on trust."""
+    return tuple(replace(entry, lines=tuple(line for line in entry.lines if not line.startswith("trusted "))) for entry in entries)
 
 
 def _good_news(expected: tuple[Entry, ...], entries: tuple[Entry, ...]) -> str:

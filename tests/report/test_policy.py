@@ -53,7 +53,7 @@ def test_the_nearest_table_counts(tmp_path: Path) -> None:
         ("[tool.cachet]\nallow = 'x'\n", "allow is a list of names"),
         ("[tool.cachet]\nallow = [1]\n", "allow is a list of names"),
         ("[tool.cachet]\ndeny-trusted = 1\n", "deny-trusted is true or false"),
-        ("[tool.cachet]\nalow = []\n", "unknown key 'alow'; the keys are allow and deny-trusted"),
+        ("[tool.cachet]\nalow = []\n", "unknown key 'alow'; the keys are allow, deny-trusted, evidence-max-age, require-evidence"),
         ("[tool]\ncachet = 3\n", "it is not a table"),
         ("[tool.cachet\n", "cannot be read"),
     ],

@@ -1,0 +1,117 @@
+"""The gates: what a policy lets through, on which day, and what a changed trusted list does to a regression."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from cachet_verify.cli import main
+from cachet_verify.diagnostic import CachetError
+from cachet_verify.report.policy import Policy, find_policy
+from cachet_verify.report.record import ClaimReport, FileReport, ItemReport, Measured, Report, TrustedEntry, Verdict
+from tests.trust.made import RIGHT, WRONG, measure, project
+
+TODAY = date(2026, 6, 1)
+
+
+def report(*entries: TrustedEntry) -> Report:
+    return Report((FileReport("f", (), (ItemReport("p", "fn", Verdict.PROVED, 1, 1, ClaimReport((), trusted=entries)),)),))
+
+
+def template(*measured: Measured, unmeasured: tuple[str, ...] = ()) -> TrustedEntry:
+    return TrustedEntry("template", "mma", None, "shown", measured, unmeasured)
+
+
+GOOD = Measured("nvptx", "2026-05-01", 100, 0)
+BAD = Measured("nvptx", "2026-05-01", 100, 1)
+OLD = Measured("nvptx", "2025-05-31", 100, 0)
+LAW = TrustedEntry("law", "exp")
+
+
+@pytest.mark.parametrize(
+    ("policy", "entry", "codes"),
+    [
+        (Policy(), template(GOOD), []),
+        (Policy(), template(), []),
+        (Policy(), template(BAD), ["trust.contradicted"]),
+        (Policy(allow=("mma",)), template(BAD), ["trust.contradicted"]),
+        (Policy(), template(GOOD, BAD), ["trust.contradicted"]),
+        (Policy(deny=True), template(GOOD), ["trust.not-allowed"]),
+        (Policy(needs_evidence=True), template(GOOD), []),
+        (Policy(needs_evidence=True), template(GOOD, unmeasured=("metal",)), ["trust.no-evidence"]),
+        (Policy(needs_evidence=True), template(), ["trust.no-evidence"]),
+        (Policy(needs_evidence=True, allow=("mma",)), template(), ["trust.no-evidence"]),
+        (Policy(needs_evidence=True), LAW, []),
+        (Policy(needs_evidence=True), template(OLD), []),
+        (Policy(max_age=31), template(GOOD), []),
+        (Policy(max_age=30), template(GOOD), ["trust.old-evidence"]),
+        (Policy(max_age=31), template(), ["trust.no-evidence"]),
+        (Policy(max_age=31), template(OLD, GOOD), []),
+        (Policy(max_age=31), template(GOOD, Measured("host", "2025-05-31", 1, 0)), ["trust.old-evidence"]),
+        (Policy(max_age=31), template(Measured("nvptx", "2026-06-03", 1, 0)), ["trust.old-evidence"]),
+        (Policy(max_age=0), template(Measured("nvptx", "2026-06-01", 1, 0)), []),
+    ],
+)
+def test_what_a_policy_finds(policy: Policy, entry: TrustedEntry, codes: list[str]) -> None:
+    assert [found.code for found in policy.judge(report(entry), TODAY)] == codes
+
+
+def test_demands_add_up() -> None:
+    assert Policy(max_age=10).joined(Policy(max_age=5, needs_evidence=True)) == Policy(needs_evidence=True, max_age=5)
+    assert Policy(max_age=10, needs_evidence=True).joined(Policy()) == Policy(max_age=10, needs_evidence=True)
+
+
+def test_the_table_of_a_project(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.cachet]\nrequire-evidence = true\nevidence-max-age = 90\n")
+    assert find_policy(tmp_path) == Policy(needs_evidence=True, max_age=90)
+    for line in ("require-evidence = 1", "evidence-max-age = true", "evidence-max-age = -1", 'evidence-max-age = "90"', "max-age = 3"):
+        (tmp_path / "pyproject.toml").write_text(f"[tool.cachet]\n{line}\n")
+        with pytest.raises(CachetError):
+            find_policy(tmp_path)
+
+
+def test_the_command_ends_with_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    path = project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", str(path)]) == 0
+    assert main(["check", str(path), "--require-evidence"]) == 5
+    assert "error[trust.no-evidence]: the trust policy does not allow template twice4 (evidence: none): no current record for host" in (
+        capsys.readouterr().err
+    )
+    measure(path)
+    assert main(["check", str(path), "--require-evidence", "--max-evidence-age", "1"]) == 0
+    assert main(["check", str(path), "--require-evidence", "--deny-trusted"]) == 5
+    assert main(["check", str(path), "--require-evidence", "--deny-trusted", "--allow", "twice4"]) == 0
+    project(tmp_path, text=RIGHT.replace(";", " ;"))
+    assert main(["check", str(path), "--require-evidence"]) == 5
+    project(tmp_path, text=WRONG)
+    measure(path)
+    assert main(["check", str(path), "--allow", "twice4"]) == 5
+    assert "error[trust.contradicted]: " in capsys.readouterr().err
+    (tmp_path / "evidence" / "broken.json").write_text("{}")
+    assert main(["check", str(path)]) == 2
+
+
+def test_a_drifted_entry_ends_a_regression_with_5_and_anything_else_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = project(tmp_path)
+    assert main(["check", "--regress", str(path), "--bless"]) == 0
+    assert main(["check", "--regress", str(path)]) == 0
+    measure(path)
+    capsys.readouterr()
+    assert main(["check", "--regress", str(path)]) == 5
+    printed = capsys.readouterr()
+    assert f"{path}: what is taken on trust is not as blessed" in printed.out
+    assert "-  trusted template twice4 (evidence: none)" in printed.out
+    assert printed.err.startswith("error[trust.drifted]: ")
+    verdicts = path.with_name("own.verdict.txt")
+    verdicts.write_text(verdicts.read_text().replace("instr fn twice4: proved", "instr fn twice4: unused"))
+    assert main(["check", "--regress", str(path)]) == 1
+    assert main(["check", "--regress", str(path), "--bless"]) == 0
+    verdicts.write_text("".join(line for line in verdicts.read_text().splitlines(keepends=True) if "trusted" not in line))
+    assert main(["check", "--regress", str(path)]) == 5
