@@ -28,7 +28,7 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
     """The text of `scheduled`; `check` checks the one item. Raises CachetError, ItemRefusedError."""
     opened = open_file(path)
     if shadow:
-        raise fail("listing.shadow.not-supported", "a shadow belongs to a regrouped reduction, which is not supported yet")
+        return _shadow(opened, name)
     nests = _nests(opened, path, name)
     if step is not None:
         if step >= len(nests):
@@ -40,6 +40,15 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
     if item.verdict != Verdict.PROVED:
         raise ItemRefusedError(item, str(path), text)
     return f"{text}\n{_claim(item, path, relate)}"
+
+
+def _shadow(opened: Opened, name: str) -> str:
+    """The reference loops of a schedule that regroups over the reals. Raises CachetError where it does not."""
+    applied = opened.applied[name] if name in opened.applied else None
+    if applied is None or applied.regrouped is None or not applied.regrouped.is_real:
+        hint = "a schedule whose steps regroup a reduction, with `[reassoc]` in its contraction"
+        raise fail("listing.shadow.none", f"{name} regroups no reduction, so it has no shadow", None, hint)
+    return _printed("", applied.start)
 
 
 def _nests(opened: Opened, path: Path, name: str) -> list[tuple[str, Program]]:

@@ -366,11 +366,24 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Permission:
-    """That the reduction over `counter` may be regrouped, to another rounding; `monoid` is its name, empty of a sum."""
+class Reduction:
+    """What the reduction over `counter` combines: `monoid` is its name, empty of a sum.
+
+    `parts` are names and types of the parts of its values, `empty` the words it starts from, `combined` two values combined, over
+    the scalars `a.m` and `b.m`, or `a` and `b` where the one part has no name. `is_permitted` says that the text allows to regroup
+    it, to another rounding.
+    """
 
     counter: str
-    monoid: str = ""
+    monoid: str
+    is_permitted: bool
+    parts: tuple[tuple[str, str], ...]
+    empty: tuple[Value, ...]
+    combined: tuple[Value, ...]
+
+    def names(self, letter: str) -> tuple[str, ...]:
+        """The scalars that stand for the parts of one value."""
+        return tuple(f"{letter}.{name}" if name else letter for name, _ in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +393,7 @@ class Program:
     `generics` are pairs such as `("S", "Semiring")`. `arithmetic` is what operations outside of grids
     on devices are evaluated in, None for the host's IEEE 754; a grid on a device has that device's.
 
-    `permits` are the reductions that the text allows to be regrouped; only a contraction's own equations say so.
+    `reductions` say what a contraction's own equations combine; the rules believe nothing of it but what they are permitted.
     `movement` is what it may move between memory levels at most, None where nothing limits it.
     """
 
@@ -393,7 +406,7 @@ class Program:
     kept: tuple[Kept, ...] = ()
     movement: tuple[Traffic, ...] | None = None
     arithmetic: Arithmetic | None = None
-    permits: tuple[Permission, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
     def param(self, name: str) -> Param:

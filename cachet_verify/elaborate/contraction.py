@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cachet_verify.core.index import ZERO, Index, Var, le, lt
-from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Permission, Program, Range, Stmt, Store, Value
+from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Program, Range, Reduction, Stmt, Store, Value
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_shape
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.range import find_range
-from cachet_verify.elaborate.record import Shape
+from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
-from cachet_verify.elaborate.total import Counters, Totals, without_lets
+from cachet_verify.elaborate.total import Counters, Monoid, Totals, without_lets
 from cachet_verify.syntax import ast
 
 Computed = TypeVar("Computed")
@@ -46,7 +46,7 @@ class Equations(Totals):
         self.outer = scope
         self.equations = equations
         self.open: list[str] = []
-        self.permissions: list[Permission] = []
+        self.reductions: list[Reduction] = []
 
     # --- shapes and types of intermediates ---
 
@@ -160,9 +160,8 @@ class Equations(Totals):
     def chain(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
         """One running total over all indices of a sum, in lexicographic order."""
         counters, scope = self.counted(expr, place)
-        if expr.reassoc:
-            self.permissions.append(Permission(counters[0][0], ""))
         semiring = Semiring(self.context, wanted.elem, expr.span)
+        self.note(expr, counters, _addition(semiring, wanted))
         inner: list[Stmt] = []
         factors = without_lets(inner, self.factors(expr.body, wanted, Place(scope, None, inner)))
         zero = semiring.apply("zero")
@@ -213,7 +212,7 @@ def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Head
     values = Equations(context, scope, equations)
     body = _nest(equation, entity, values, decl)
     program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
-    return header, replace(program, permits=tuple(values.permissions))
+    return header, replace(program, reductions=tuple(values.reductions))
 
 
 def _equations(decl: ast.Contraction, header: Header, context: Context) -> tuple[dict[str, Equation], Scope]:
@@ -251,6 +250,15 @@ def _equation(statement: ast.Statement, context: Context) -> Equation:
         message = "the left side of an equation names one element by distinct indices"
         raise context.stop("elaborate.equation.target", message, target.span, "`c[i, j] = …`")
     raise context.stop("elaborate.equation.target", "a contraction holds equations", statement.span, "`c[i, j] = …`; loops belong to a `fn`")
+
+
+def _addition(semiring: Semiring, kind: ValueType) -> Monoid:
+    """What a sum combines."""
+
+    def apply(member: str, args: tuple[Parts, ...], _before: list[Stmt] | None) -> tuple[Value, ...]:
+        return (semiring.apply("add" if args else "zero", *(arg.values[0] for arg in args)),)
+
+    return Monoid("", Shape("", (("", kind),)), apply)
 
 
 def _nest(equation: Equation, result: BufferEntity, values: Equations, decl: ast.Contraction) -> Block:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cachet_verify.core.ir import Op, Program, Value
+from cachet_verify.core.ir import Op, Program, Reduction, Value
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Implementation
 from cachet_verify.elaborate.replace import Replacement
@@ -67,4 +67,11 @@ def instantiate(program: Program, bindings: Mapping[str, Implementation], contex
     names = [bindings[name].name.replace(" ", "_") for name, _ in program.generics if name in bindings]
     params = tuple(replace(param, elem=by_elem.get(param.elem, param.elem)) for param in program.params)
     generics = tuple(generic for generic in program.generics if generic[0] not in bindings)
-    return replace(program, name="_".join((program.name, *names)), params=params, body=by.block(program.body), generics=generics)
+    made = replace(program, name="_".join((program.name, *names)), params=params, body=by.block(program.body), generics=generics)
+    return replace(made, reductions=tuple(_reduction(reduction, by) for reduction in program.reductions))
+
+
+def _reduction(reduction: Reduction, by: Replacement) -> Reduction:
+    """What a reduction of an instance combines."""
+    parts = tuple((name, by.elem(elem)) for name, elem in reduction.parts)
+    return replace(reduction, parts=parts, empty=tuple(map(by.value, reduction.empty)), combined=tuple(map(by.value, reduction.combined)))

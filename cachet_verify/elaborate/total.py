@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import ZERO, Index, Var, le, lt
-from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, Load, Op, Permission, Range, Stmt, Store, Value, Word, values
+from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, Load, Op, Range, Reduction, Stmt, Store, Value, Word, values
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import Implementation
@@ -56,7 +56,7 @@ class Monoid:
 class Totals(Inlined):
     """The reductions of one contraction; the extents of its operands are told by a subclass."""
 
-    permissions: list[Permission]
+    reductions: list[Reduction]
 
     def extents(self, name: str) -> tuple[Index | None, ...] | None:
         """The extents of an operand, as far as they can be told."""
@@ -167,8 +167,7 @@ class Totals(Inlined):
     def reduced(self, expr: ast.Reduce, monoid: Monoid, place: Place) -> tuple[Value, ...]:
         """The parts of a reduction's total, element after element in lexicographic order."""
         counters, scope = self.counted(expr, place)
-        if expr.reassoc:
-            self.permissions.append(Permission(counters[0][0], monoid.name))
+        self.note(expr, counters, monoid)
         inner: list[Stmt] = []
         element = self.parts(expr.body, monoid.shape, Place(scope, None, inner))
         if not monoid.shape.record:
@@ -176,6 +175,13 @@ class Totals(Inlined):
         if not monoid.shape.record and not inner:
             return (self.as_fold(counters, monoid, element[0]),)
         return self.looped(expr, counters, monoid, (inner, element), self.before(place, expr))
+
+    def note(self, expr: ast.Sum | ast.Reduce, counters: Counters, monoid: Monoid) -> None:
+        """Note what a reduction combines."""
+        words = tuple((name, kind.elem) for name, kind in monoid.shape.parts)
+        made = Reduction(counters[0][0], monoid.name, expr.reassoc, words, monoid.apply("empty", (), None), ())
+        left, right = (Parts(monoid.shape, tuple(map(Load, made.names(letter)))) for letter in "ab")
+        self.reductions.append(replace(made, combined=monoid.apply("combine", (left, right), None)))
 
     def as_fold(self, counters: Counters, monoid: Monoid, element: Value) -> Value:
         """A total whose step is one value."""

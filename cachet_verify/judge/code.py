@@ -197,8 +197,9 @@ document(
     "Use a number up to the one in the message; 0 is the nest before the first step.",
 )
 document(
-    "listing.shadow.not-supported",
-    "`scheduled --shadow` prints the reference loops of a regrouped reduction; no reduction can be regrouped yet.",
-    "a shadow belongs to a regrouped reduction, which is not supported yet",
-    "Leave `--shadow` out.",
+    "listing.shadow.none",
+    "`scheduled --shadow` prints the reference loops of a schedule that regroups a reduction over the reals; this one keeps the order of "
+    "its contraction, or regroups what is associative over words.",
+    "eights regroups no reduction, so it has no shadow",
+    "Leave `--shadow` out: the contraction itself is the reference.",
 )

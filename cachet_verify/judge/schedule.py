@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.ir import Program
 from cachet_verify.judge.plan import Asked, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed, mixture
+from cachet_verify.judge.shadow import Regrouped, asked_over_reals, forbidden, in_order, regrouped, said_over_reals
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.rewrite.apply import apply_all, expand
 from cachet_verify.rewrite.error import StepError
+from cachet_verify.rewrite.expand import admits
 from cachet_verify.rewrite.outcome import StepOutcome
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.source import Span
@@ -24,13 +26,24 @@ from cachet_verify.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A schedule with its steps applied as far as they go, and why they stopped: `stopped_at` is the step that did not apply."""
+    """A schedule with its steps applied as far as they go, and why they stopped: `stopped_at` is the step that did not apply.
+
+    `admitted` is what its lines admit, those of the schedule fns they call included. `regrouped` are its steps that regroup: they
+    come first, and where they keep real numbers alone, `start` is the shadow and `outcomes` are the steps behind it.
+    """
 
     start: Program
     outcomes: tuple[StepOutcome, ...]
     stopped: StepError | None
     spans: tuple[Span | None, ...] = ()
     stopped_at: str = ""
+    admitted: tuple[TrustedEntry, ...] = ()
+    regrouped: Regrouped | None = None
+
+    @property
+    def base(self) -> Program:
+        """The program that the steps that regroup give: from it on, words are compared end to end."""
+        return self.start if self.regrouped is None else self.regrouped.after
 
     @property
     def program(self) -> Program:
@@ -44,21 +57,31 @@ def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Sco
     steps: tuple[ast.ScheduleLine, ...] = ()
     stopped: StepError | None = None
     try:
-        steps = expand(lines, scope)
-        for outcome in apply_all(start, lines, scope):
+        steps = in_order(expand(lines, scope))
+        for outcome in apply_all(start, steps, scope):
             outcomes.append(outcome)
+    except StepError as error:
+        stopped = error
+    first: Regrouped | None = None
+    try:
+        first = regrouped(start, outcomes, steps)
     except StepError as error:
         stopped = error
     at = steps[len(outcomes)] if stopped is not None and len(outcomes) < len(steps) else None
     name = at.name if isinstance(at, ast.Step) else ""
-    return Applied(start, tuple(outcomes), stopped, tuple(step.span for step in steps), name)
+    entries = tuple(TrustedEntry("admitted", "schedule line", line.reason) for line in admits(lines, scope))
+    spans = tuple(step.span for step in steps)
+    if first is not None and first.is_real:
+        count = len(first.outcomes)
+        return Applied(first.after, tuple(outcomes[count:]), stopped, spans[count:], name, entries, first)
+    return Applied(start, tuple(outcomes), stopped, spans, name, entries, first)
 
 
 def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
     """The plan of a schedule's claim: bits of the program it starts from."""
-    plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name)
+    plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name, admitted=applied.admitted)
     if applied.stopped is not None:
-        return replace(plan, settled=Settled(Verdict.REFUSED, inapplicable(applied.stopped, span)))
+        return replace(plan, settled=Settled(Verdict.REFUSED, forbidden(applied.base, applied.stopped, inapplicable(applied.stopped, span), span)))
     mix = mixture(applied.start, applied.program)
     if mix is not None:
         return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"not-supported: {mix}"))
@@ -73,7 +96,13 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
     if applied.program != applied.start:
         questions += formed(applied.program, span)
     if routes == "both":
-        questions += compared(name, applied.start, applied.program, span)
+        if applied.program == applied.base:
+            questions += Questions((Asked(reflexivity(applied.base), "", "relation.not-proved", "b", span),))
+        else:
+            questions += compared(name, applied.base, applied.program, span)
+    if applied.regrouped is not None and applied.regrouped.is_real:
+        questions += formed(applied.regrouped.origin, span) + Questions(asked_over_reals(applied.regrouped, span))
+        plan = replace(plan, said=said_over_reals(applied.regrouped))
     requires = applied.program.requires
     premises = premises_of(applied.program)
     return replace(plan, asked=questions.asked, missing=questions.missing, requires=requires, premises=premises)
@@ -94,8 +123,3 @@ def inapplicable(error: StepError, span: Span | None) -> Refusal:
     if diagnostic.hint:
         lines.append(f"try: {diagnostic.hint}")
     return refusal(diagnostic.code, "\n".join(lines), diagnostic.span or span)
-
-
-def admitted(lines: Sequence[ast.ScheduleLine]) -> tuple[TrustedEntry, ...]:
-    """What the lines of a schedule admit."""
-    return tuple(TrustedEntry("admitted", "schedule line", line.reason) for line in lines if isinstance(line, ast.Admit))

@@ -161,7 +161,20 @@ class LawHolds:
     right: tuple[Value, ...]
 
 
-Statement = WellFormed | Same | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant | LawHolds
+@dataclass(frozen=True, slots=True)
+class SameOverReals:
+    """Each operation read as the real one, from equal real numbers in the parameters both programs end with equal numbers.
+
+    It is said of programs that are well formed, of parameters that are not scratch, for all sizes that meet the requirements of
+    `after`, and of numbers for which every operation has a value and each element of a regrouped reduction is a tuple of numbers,
+    or the empty value. It says nothing about words.
+    """
+
+    before: Program
+    after: Program
+
+
+Statement = WellFormed | Same | SameOverReals | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant | LawHolds
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +275,10 @@ def templates_of(statement: Statement) -> frozenset[Mark]:
 
     Raises RuleError for a body marked as an instruction that it is not.
     """
-    if isinstance(statement, (Same, Computes)):
-        programs: tuple[Program, ...] = (statement.before, statement.after) if isinstance(statement, Same) else (statement.meaning, statement.program)
+    if isinstance(statement, (Same, SameOverReals)):
+        programs: tuple[Program, ...] = (statement.before, statement.after)
+    elif isinstance(statement, Computes):
+        programs = (statement.meaning, statement.program)
     elif isinstance(statement, (WellFormed, Initialised)):
         programs = (statement.program,)
     else:
@@ -346,6 +361,16 @@ def transitivity(first: Claim, second: Claim) -> Goal:
     if left.after != right.before:
         raise RuleError("transitivity", "the first claim does not end where the second begins")
     return issue("transitivity", Same(left.before, right.after), (), (first, second))
+
+
+def transitivity_over_reals(first: Claim, second: Claim) -> Goal:
+    """Chain two claims over the reals whose middle programs are one and the same."""
+    left, right = first.statement, second.statement
+    if not isinstance(left, SameOverReals) or not isinstance(right, SameOverReals):
+        raise RuleError("transitivity-over-reals", "both premises compare two programs over the reals")
+    if left.after != right.before:
+        raise RuleError("transitivity-over-reals", "the first claim does not end where the second begins")
+    return issue("transitivity-over-reals", SameOverReals(left.before, right.after), (), (first, second))
 
 
 def entails(premises: tuple[Formula, ...], goal: Formula, subject: str, by: tuple[Formula, ...] | None = None) -> Goal:

@@ -79,6 +79,18 @@ def law_over_reals(variables: tuple[LawVariable, ...], left: tuple[Value, ...], 
     return issue(RULE, LawHolds("reals", variables, left, right), dict.fromkeys(found))
 
 
+def closed_over_reals(variables: tuple[LawVariable, ...], parts: tuple[Value, ...]) -> None:
+    """Refuse parts that do not always come to real numbers together, or to one of the points of the variables. Raises RuleError."""
+    points = {tuple(map(_constant, words)) for variable in variables for _, words in variable.points}
+    for where, case in _cases(variables):
+        reading = _Reading(case)
+        found = [{outcome for _, outcome in reading.value(part, ())} for part in parts]
+        is_real = all(not isinstance(outcome, (bool, Infinite, Undefined)) for outcomes in found for outcome in outcomes)
+        is_point = all(len(outcomes) == 1 for outcomes in found) and tuple(next(iter(outcomes)) for outcomes in found) in points
+        if not is_real and not is_point:
+            raise RuleError(RULE, f"where {where or 'the variables are numbers'}, what comes of them is neither numbers nor a point")
+
+
 def _cases(variables: Sequence[LawVariable]) -> Iterator[tuple[str, dict[str, Extended]]]:
     """Every way to choose, for each variable, real numbers or one of its points; the points chosen are said first."""
     choices: list[list[tuple[str, dict[str, Extended]]]] = []
@@ -153,7 +165,8 @@ class _Reading:
         elif isinstance(value, Op):
             if value.name == "div" and value.elem in ELEMENTS and ELEMENTS[value.elem].kind != "float":
                 raise UnmodelledError("a quotient of integer words, which is rounded down,")
-            for known, args in self.values(value.args, path):
+            given = value.args[-1:] if value.name == "exp" else value.args
+            for known, args in self.values(given, path):
                 yield from self.apply(value.name.partition(" ")[0], args, known)
         else:
             raise UnmodelledError(f"{type(value).__name__} in a law")

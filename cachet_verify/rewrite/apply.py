@@ -24,9 +24,11 @@ from cachet_verify.rewrite.outcome import Chain, StepOutcome
 from cachet_verify.rewrite.outer import outer_products
 from cachet_verify.rewrite.pack import pack
 from cachet_verify.rewrite.pack_lanes import pack_lanes
+from cachet_verify.rewrite.reduction import reduce, regroup
 from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
+from cachet_verify.rewrite.stage import stage
 from cachet_verify.rewrite.tiles import tiles
 from cachet_verify.syntax import ast
 
@@ -36,13 +38,16 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "pack": pack,
     "pack_lanes": pack_lanes,
     "keep": lambda program, step, scope: keep(program, step),
+    "reduce": reduce,
     "registers": registers,
+    "regroup": regroup,
     "outer_products": outer_products,
     "tiles": tiles,
+    "stage": stage,
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("compute", "reduce", "parts", "element"))
+LATER = frozenset(("compute", "parts", "element"))
 """Steps of the language that have no meaning here yet."""
 
 

@@ -120,3 +120,11 @@ document(
     'admit "not yet proved"',
     "Leave it out of the steps.",
 )
+document(
+    "rewrite.reassoc",
+    "A step combines the keys of a block before they meet the total, which regroups the reduction. Over words that gives other words, "
+    "unless combining is associative over words, as integer sums and maxima are; the contraction has to permit it.",
+    "contraction total (reads a: [f32; K]) -> out c: [f32; 1] =\n  c[i] = sum k. a[k]\nschedule s of total =\n  regroup k by 16 as gk",
+    "Write `sum[reassoc] k.` or `reduce[reassoc] Online j.` in the contraction; the claim is then about the bits of the shadow, and about "
+    "the contraction over the reals.",
+)

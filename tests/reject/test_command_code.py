@@ -82,7 +82,7 @@ COMMANDS: dict[str, tuple[str, str, int | None]] = {
     "a step that does not apply": ("run misspelt N=2", "rewrite.unknown-step", 46),
     "no nest": ("scheduled nothing", "listing.name", None),
     "no step": ("scheduled eights --step 1", "listing.step", None),
-    "no shadow": ("scheduled eights --shadow", "listing.shadow.not-supported", None),
+    "no shadow": ("scheduled eights --shadow", "listing.shadow.none", None),
 }
 
 

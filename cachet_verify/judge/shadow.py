@@ -1,0 +1,94 @@
+"""Regrouped reductions in a schedule: the shadow, what it keeps over the reals, and refusals without permission.
+
+Takes the outcomes of steps; gives the program that words are compared with, and the goals over the reals that lead to it.
+Must not decide whether a reduction may be regrouped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from cachet_verify.core.ir import Program
+from cachet_verify.judge.plan import Asked, refusal
+from cachet_verify.kernel.claim import Claim, SameOverReals, discharge, transitivity_over_reals
+from cachet_verify.report.record import ClaimPart, Refusal, Replay
+from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.outcome import StepOutcome
+from cachet_verify.rewrite.reduction import RegroupError, is_regrouping
+from cachet_verify.source import Span
+from cachet_verify.syntax import ast
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """The first steps of a schedule, those that regroup: what they start from, and what they give.
+
+    Over the reals (`is_real`) the program after is a shadow: words are compared with it. Over words it computes what `origin` does.
+    """
+
+    origin: Program
+    outcomes: tuple[StepOutcome, ...]
+    is_real: bool
+
+    @property
+    def after(self) -> Program:
+        """The program after them."""
+        return self.outcomes[-1].after
+
+
+def in_order(steps: Iterable[ast.ScheduleLine]) -> tuple[ast.ScheduleLine, ...]:
+    """The steps that regroup first, then all others, each in the order written."""
+    found = tuple(steps)
+    return (*filter(is_regrouping, found), *(step for step in found if not is_regrouping(step)))
+
+
+def regrouped(start: Program, outcomes: Sequence[StepOutcome], steps: Sequence[ast.ScheduleLine]) -> Regrouped | None:
+    """What the steps that regroup came to; None where there are none. Raises StepError for a mixture of words and reals."""
+    prefix = tuple(outcome for outcome, step in zip(outcomes, steps, strict=False) if is_regrouping(step))
+    if not prefix:
+        return None
+    kinds = {isinstance(goal.statement, SameOverReals) for outcome in prefix for goal in outcome.goals}
+    if len(kinds) != 1:
+        text = "one reduction is regrouped over words and another over the reals"
+        raise refuse("not-supported", text, steps[0].span, "regroup them in schedules of their own")
+    return Regrouped(start, prefix, kinds.pop())
+
+
+def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
+    """The goals that lead to a shadow."""
+    return tuple(
+        Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "side", span) for outcome in found.outcomes for goal in outcome.goals
+    )
+
+
+def said_over_reals(found: Regrouped) -> tuple[ClaimPart, ...]:
+    """What the claim says of the program that the shadow regroups, and by which laws."""
+    names = dict.fromkeys(reduction.monoid or f"sum on {reduction.parts[0][1]}" for reduction in found.origin.reductions if reduction.is_permitted)
+    laws = tuple(f"{name}: {law} over reals" for name in names for law in ("associative", "identity"))
+    return (ClaimPart("reals of", found.origin.name, laws),)
+
+
+def chained_over_reals(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """The claims over the reals as one, from the first program to the last."""
+    found = [claim for claim in claims if isinstance(claim.statement, SameOverReals)]
+    if not found:
+        return ()
+    chained = found[0]
+    for claim in found[1:]:
+        chained = discharge(transitivity_over_reals(chained, claim), {})
+    return (chained,)
+
+
+def forbidden(start: Program, error: StepError, made: Refusal, span: Span | None) -> Refusal:
+    """The refusal of a regrouping that is not permitted, with a run that tells the two apart."""
+    if not isinstance(error, RegroupError) or error.after is None:
+        return made
+    from cachet_verify.replay.search import replay
+
+    seen = replay(start, error.after)
+    if seen is None or seen.hexes is None:
+        return made
+    text = "\n".join((made.message, *seen.lines()))
+    shown = Replay(True, seen.cell, *seen.hexes)
+    return replace(refusal(made.code, text, error.diagnostic.span or span), counterexample=dict(seen.sizes), replay=shown)
