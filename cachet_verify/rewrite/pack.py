@@ -161,14 +161,25 @@ def _uses(request: Request, loop: For) -> tuple[int, tuple[Use, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Dimension:
+class Dimension:
     """One dimension of the operand: how far it is read, and the loop that copies it, if any."""
 
     reach: Reach
     name: str | None
 
+    @property
+    def extent(self) -> Index:
+        """How many indices are read."""
+        return collected(sub(self.reach.high, self.reach.low))
 
-def _dimensions(program: Program, request: Request, uses: Sequence[Use], param: Param) -> tuple[_Dimension, ...]:
+    @property
+    def source(self) -> Index:
+        """The index that the copy reads: the first one, plus its loop's counter."""
+        start = collected(add(self.reach.outer, self.reach.low))
+        return start if self.name is None else add(start, Var(self.name))
+
+
+def _dimensions(program: Program, request: Request, uses: Sequence[Use], param: Param) -> tuple[Dimension, ...]:
     rank = len(uses[0].load.index)
     reaches = tuple(_reach(program, request, uses, place) for place in range(rank))
     moving = [reach for reach in reaches if reach.inner != ZERO]
@@ -182,7 +193,13 @@ def _dimensions(program: Program, request: Request, uses: Sequence[Use], param: 
     if len(param.shape) != len(names):
         raise request.line.wrong(f"{request.buffer} has {len(param.shape)} dimensions")
     waiting = iter(names)
-    return tuple(_Dimension(reach, next(waiting) if any(reach is item for item in chosen) else None) for reach in reaches)
+    return tuple(Dimension(reach, next(waiting) if any(reach is item for item in chosen) else None) for reach in reaches)
+
+
+def reaching(program: Program, request: Request, uses: Sequence[Use]) -> tuple[Dimension, ...]:
+    """How far the loads reach in each dimension; one that varies has the request's loop for that dimension. Raises StepError."""
+    reaches = (_reach(program, request, uses, place) for place in range(len(uses[0].load.index)))
+    return tuple(Dimension(found, None if found.inner == ZERO else name) for found, name in zip(reaches, request.names, strict=True))
 
 
 def _reach(program: Program, request: Request, uses: Sequence[Use], place: int) -> Reach:
@@ -193,7 +210,7 @@ def _reach(program: Program, request: Request, uses: Sequence[Use], place: int) 
             found, _ = joined(found, reach(use.load.index[place], use.loops, program))
     except ReachError as error:
         shown = cell_text(uses[0].load.buffer, uses[0].load.index)
-        text = f"pack cannot bound index {place + 1} of `load {shown}` inside {request.along}: {error}"
+        text = f"{request.line.step.name} cannot bound index {place + 1} of `load {shown}` inside {request.along}: {error}"
         raise refuse("no-match", text, request.line.step.span) from error
     return found
 
@@ -201,7 +218,7 @@ def _reach(program: Program, request: Request, uses: Sequence[Use], place: int) 
 # --- the copy ---
 
 
-def _turned(request: Request, dimensions: Sequence[_Dimension], program: Program, use: Use) -> Load:
+def turned(request: Request, dimensions: Sequence[Dimension], program: Program, use: Use) -> Load:
     """Where a load of the operand finds its word in the copy."""
     index: list[Index] = []
     for term, dimension in zip(use.load.index, dimensions, strict=True):
@@ -213,29 +230,22 @@ def _turned(request: Request, dimensions: Sequence[_Dimension], program: Program
     return Load(request.buffer, tuple(index))
 
 
-def _copy(request: Request, dimensions: Sequence[_Dimension]) -> Stmt:
+def _copy(request: Request, dimensions: Sequence[Dimension]) -> Stmt:
     """The nest that fills the copy."""
-    source: list[Index] = []
-    loops: list[tuple[str, Index]] = []
-    for dimension in dimensions:
-        start = collected(add(dimension.reach.outer, dimension.reach.low))
-        if dimension.name is None:
-            source.append(start)
-            continue
-        loops.append((dimension.name, collected(sub(dimension.reach.high, dimension.reach.low))))
-        source.append(add(start, Var(dimension.name)))
+    loops = [(dimension.name, dimension.extent) for dimension in dimensions if dimension.name is not None]
+    source = tuple(dimension.source for dimension in dimensions)
     cell = tuple(Var(name) for name, _ in loops)
-    nest: Stmt = Store(request.buffer, cell, Load(request.operand, tuple(source)))
+    nest: Stmt = Store(request.buffer, cell, Load(request.operand, source))
     for name, extent in reversed(loops):
         nest = For(name, Range(ZERO, extent), Block((nest,)))
     return nest
 
 
-def _staged(chain: Chain, path: Path, region: Sequence[Stmt], request: Request, dimensions: Sequence[_Dimension]) -> Goal:
+def _staged(chain: Chain, path: Path, region: Sequence[Stmt], request: Request, dimensions: Sequence[Dimension]) -> Goal:
     """The kernel's goal for the copy and the region that reads it."""
     uses = uses_in(region, request.operand)
-    turned = {use.load: _turned(request, dimensions, chain.program, use) for use in uses}
-    change = Change({}, lambda load: turned.get(load, load))
+    now = {use.load: turned(request, dimensions, chain.program, use) for use in uses}
+    change = Change({}, lambda load: now.get(load, load))
     changed = tuple(change.stmt(stmt) for stmt in region)
     copy = _copy(request, dimensions)
     return stage_in(chain.program, path, len(region), request.operand, request.buffer, (copy,), changed)
