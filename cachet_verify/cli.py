@@ -25,11 +25,11 @@ SUPPORTED = {
     "synth": ("synth", "Print the constants chosen by search, their candidates ranked."),
     "fit": ("fit", "Print which schedules fit which platforms, and the largest extents that do."),
     "run": ("run", "Run main, or one function, in the bit-exact interpreter."),
+    "trust": ("trust", "Print what claims rest on: laws, templates, platform facts, solvers."),
     "evidence": ("evidence", "Measure instruction templates against their reference bodies."),
     "explain": ("explain", "Say what a code means, with an example and what to do."),
 }
 PLANNED = {
-    "trust": "The ledger of what is trusted",
     "build": "Code for a target, gated on the claim",
     "prove": "The interactive session",
     "report": "A static HTML report",

@@ -90,6 +90,15 @@ def fit_shown(paths: Sequence[Path], platforms: Sequence[str]) -> tuple[str, dic
     return rendered(found), document(found), verdicts(found)
 
 
+def trust_shown(paths: Sequence[Path], options: CheckOptions, progress: Progress | None = None) -> tuple[Report, str, dict[str, object]]:
+    """Check, and give what the claims rest on as text and as a document. Raises CachetError."""
+    from cachet_verify.trusting import document, ledger, rendered
+
+    report = check(paths, options, progress)
+    found = ledger(report)
+    return report, rendered(found), document(found)
+
+
 def evidence_shown(path: Path, name: str | None, target: str, words: int, seed: int, output: Path | None) -> tuple[str, list[dict[str, object]], int]:
     """Measure templates for a target: the records as text and as documents, and how many words differed. Raises CachetError."""
     from cachet_verify.measuring import Asked, document, measure_file, rendered

@@ -116,7 +116,9 @@ def changed(text: str, old: str, new: str) -> str:
 def test_any_change_is_a_difference_with_a_diff(tmp_path: Path, text: str) -> None:
     file = corpus(tmp_path, "accept", sample.PACKED, text=text)
     (difference,) = compare(Report((file,)), [tmp_path]).differences
-    assert difference.sentence == f"{file.path}: not as blessed"
+    says = "what is taken on trust is not as blessed" if "trusted" in text else "not as blessed"
+    assert difference.sentence == f"{file.path}: {says}"
+    assert difference.is_trust == ("trusted" in text)
     assert difference.diff.splitlines()[0].endswith("x.verdict.txt (blessed)")
     assert any(line[:1] in "+-" for line in difference.diff.splitlines()[2:])
 
