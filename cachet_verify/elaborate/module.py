@@ -73,7 +73,7 @@ def elaborate(
     the caller adds to the sizes.
     `values` gives constants of the file another value, `platform` the file another platform.
     """
-    world = World(loaded, (build_program, build_schedule, build_synth), frozenset(symbolic), applied or {}, values, platform)
+    world = World(loaded, (build_program, build_schedule, build_synth), frozenset(symbolic), {} if applied is None else applied, values, platform)
     builder = _ModuleBuilder(world)
     module = builder.build()
     if world.problems.found:

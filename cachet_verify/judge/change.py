@@ -19,6 +19,7 @@ from cachet_verify.judge.item import reached
 from cachet_verify.judge.plan import Asked, Budget, Plan
 from cachet_verify.judge.variant import Variant, resizes, swaps
 from cachet_verify.kernel.budget import allowed, premises_of
+from cachet_verify.kernel.claim import Goal
 
 Proves = Callable[[Plan], bool]
 _MOST_VARIANTS = 24
@@ -30,7 +31,7 @@ def budget_hints(plan: Plan, budget: Budget, over: Excess, proves: Proves, opene
     """What would meet a budget: a requirement, a row, or else a change of a schedule that is called."""
     found = [*islice(_requirements(budget, over, proves), 1), *islice(_rows(budget, over, proves), 1)]
     if opened is not None:
-        found += first_passing(plan, proves, opened, lambda changed: _is_met(plan, budget, changed, proves))
+        found += first_passing(plan, proves, opened, lambda changed: _is_met(plan, budget, over, changed, proves))
     return tuple(found)
 
 
@@ -57,10 +58,25 @@ def _schedules(plan: Plan, opened: Opened) -> tuple[str, ...]:
     return tuple(name for name in reached((plan.name,), rests) if name in opened.module.schedules)
 
 
-def _is_met(plan: Plan, budget: Budget, opened: Opened, proves: Proves) -> bool:
-    """Whether the rows of an item are met in a changed file."""
+def _is_met(plan: Plan, budget: Budget, over: Excess, opened: Opened, proves: Proves) -> bool:
+    """Whether the rows of an item are met in a changed file; nobody is asked where they are not at the sizes already found."""
     program = opened.program(plan.name)
-    return program is not None and program.movement is not None and _meets(program, program.movement, budget, proves)
+    if program is None or program.movement is None:
+        return False
+    found = budget_of(program, program.movement, budget.home, budget.lines)
+    return not isinstance(found, str) and not _fails_at(found[0], over.sizes) and _holds(found[1], proves)
+
+
+def _fails_at(budget: Budget, sizes: Mapping[str, int]) -> bool:
+    """Whether more was counted at some sizes than the rows allow, on any way; what the sizes do not say is 1."""
+    every = {name: sizes.get(name, 1) for name in budget.program.sizes}
+    if not all(is_true(premise, every) for premise in premises_of(budget.program)):
+        return False
+    for way in ways(budget):
+        moved = counted(budget, way, every)
+        if moved is not None and moved > evaluate(allowed(budget.rows, way), every):
+            return True
+    return False
 
 
 def _passes(plan: Plan, opened: Opened, proves: Proves) -> bool:
@@ -87,7 +103,11 @@ def _meets(program: Program, rows: tuple[Traffic, ...], budget: Budget, proves: 
     found = budget_of(program, rows, budget.home, budget.lines)
     if isinstance(found, str):
         return False
-    return proves(Plan("budget", "fn", None, asked=(Asked(found[1], "", CODE, "cost"),)))
+    return _holds(found[1], proves)
+
+
+def _holds(goal: Goal, proves: Proves) -> bool:
+    return proves(Plan("budget", "fn", None, asked=(Asked(goal, "", CODE, "cost"),)))
 
 
 # --- rows --------------------------------------------------------------------------------------

@@ -81,10 +81,14 @@ def scope_of(module: Module, item: ScheduleItem) -> Scope:
 
 
 class AppliedSchedules(Mapping[str, Applied]):
-    """The schedules of a module that have steps to apply, each applied once, when it is first looked up."""
+    """The schedules of a module that have steps to apply, each applied once, when it is first looked up.
 
-    def __init__(self, module: Module) -> None:
+    What another file has applied already is taken from it, where a schedule is the same in both.
+    """
+
+    def __init__(self, module: Module, other: Opened | None = None) -> None:
         self._module = module
+        self._other = other
         self._names = tuple(
             name for name, item in module.schedules.items() if item.program is not None and not item.unsupported and not item.families
         )
@@ -97,8 +101,18 @@ class AppliedSchedules(Mapping[str, Applied]):
             item = self._module.schedules[name]
             if item.program is None:
                 raise KeyError(name)
-            self._done[name] = apply_schedule(item.program, item.lines, scope_of(self._module, item))
+            self._done[name] = self._taken(item) or apply_schedule(item.program, item.lines, scope_of(self._module, item))
         return self._done[name]
+
+    def _taken(self, item: ScheduleItem) -> Applied | None:
+        """What the other file has applied, where the start, the lines and all that they can name are the same."""
+        other = None if self._other is None else self._other.module.schedules.get(item.name)
+        if self._other is None or other is None or item.name not in self._other.applied:
+            return None
+        is_same = (item.program, item.lines) == (other.program, other.lines)
+        if not is_same or scope_of(self._module, item) != scope_of(self._other.module, other):
+            return None
+        return self._other.applied[item.name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -118,14 +132,32 @@ def open_file(path: Path, platform: Platform | None = None) -> Opened:
     return open_loaded(load_file(path), platform)
 
 
-def open_loaded(loaded: LoadedFile, platform: Platform | None = None) -> Opened:
-    """Elaborate a loaded file, as `open_file`. Raises CachetError."""
+def open_loaded(loaded: LoadedFile, platform: Platform | None = None, other: Opened | None = None) -> Opened:
+    """Elaborate a loaded file, as `open_file`; `other` is one that may share schedules with it. Raises CachetError."""
     module = elaborate(loaded, platform=platform)
-    applied = AppliedSchedules(module)
+    applied = AppliedSchedules(module, other)
     if any(item.waits_for for item in module.programs.values()):
-        ready = {name: replace(done.program, name=name) for name, done in applied.items() if done.stopped is None}
-        module = elaborate(loaded, ready, platform=platform)
+        module = elaborate(loaded, _Ready(applied), platform=platform)
     return Opened(loaded, module, applied)
+
+
+class _Ready(Mapping[str, Program]):
+    """The programs of the schedules whose steps all applied; a schedule is applied when it is looked up."""
+
+    def __init__(self, applied: AppliedSchedules) -> None:
+        self._applied = applied
+
+    def __getitem__(self, name: str) -> Program:
+        done = self._applied[name]
+        if done.stopped is not None:
+            raise KeyError(name)
+        return replace(done.program, name=name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._applied if self._applied[name].stopped is None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def file_plan(plans: Iterable[Plan]) -> FilePlan:

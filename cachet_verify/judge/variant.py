@@ -67,7 +67,7 @@ def _reopened(opened: Opened, declarations: Mapping[int, ast.Declaration], says:
     tree = opened.loaded.tree
     made = tuple(declarations.get(place, decl) for place, decl in enumerate(tree.declarations))
     try:
-        yield Variant(says, open_loaded(replace(opened.loaded, tree=replace(tree, declarations=made))))
+        yield Variant(says, open_loaded(replace(opened.loaded, tree=replace(tree, declarations=made)), other=opened))
     except CachetError:
         return
 
