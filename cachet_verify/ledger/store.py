@@ -17,6 +17,8 @@ from cachet_verify.ledger.record import Evidence, from_text
 from cachet_verify.resource_path import shipped_root
 
 FOLDER = "evidence"
+RECORDS = "*.*.*.json"
+"""What records are called: `TEMPLATE.TARGET.DEVICE.json`; other files in the folder are left alone."""
 _PROJECT = "pyproject.toml"
 
 
@@ -48,9 +50,9 @@ def folders_of(path: Path) -> tuple[Path, ...]:
 
 
 def read_folders(folders: Iterable[Path]) -> tuple[Evidence, ...]:
-    """Every record in folders that exist. Raises CachetError for one that cannot be read."""
+    """Every record in folders that exist, by the names of records. Raises CachetError for one that cannot be read."""
     found = []
-    for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.json"))):
+    for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.glob(RECORDS))):
         try:
             found.append(from_text(path.read_text(encoding="utf-8")))
         except (OSError, ValueError) as fault:

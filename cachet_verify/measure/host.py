@@ -46,9 +46,7 @@ class Host:
 
 def _text(subject: Subject) -> str:
     """The module: operands loaded whole, the template, the result stored whole."""
-    text = subject.text
-    for part in (*subject.operands, subject.result):
-        text = text.replace(f"{{{part.name}}}", f"%{part.name}.word")
+    text = subject.filled({part.name: f"%{part.name}.word" for part in (*subject.operands, subject.result)})
     declared = {name: f"declare {result} @{name}({_types(args)})" for result, name, args in _CALL.findall(text)}
     foreign = next((name for name in _NAME.findall(text) if not name.startswith("llvm.")), None)
     if foreign is not None:

@@ -121,11 +121,11 @@ def _moves(place: int, part: Part, registers: tuple[Register, ...], move: str, *
 
 def _filled(subject: Subject, fragments: dict[str, tuple[Register, ...]], *, in_braces: bool) -> str:
     """The template with registers in the place of its names."""
-    text = subject.text
+    names = {}
     for place, part in enumerate((*subject.operands, subject.result)):
-        names = ", ".join(f"word_{place}_{at}" for at in range(len(fragments[part.name])))
-        text = text.replace(f"{{{part.name}}}", f"{{{names}}}" if in_braces else names)
-    return text
+        words = ", ".join(f"word_{place}_{at}" for at in range(len(fragments[part.name])))
+        names[part.name] = f"{{{words}}}" if in_braces else words
+    return subject.filled(names)
 
 
 def _kind(part: Part, subject: Subject) -> str:

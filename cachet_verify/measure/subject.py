@@ -5,7 +5,8 @@ Takes the program of an instruction and its mark; gives the subject. Must not ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +44,13 @@ class Subject:
     result: Part
     flushes: bool
     span: Span | None = None
+
+    def filled(self, names: Mapping[str, str]) -> str:
+        """The text with each operand, and the result, by its name there."""
+        return _PLACEHOLDER.sub(lambda found: names.get(found.group(1), found.group()), self.text)
+
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9']*)\}")
 
 
 class Backend(Protocol):

@@ -90,7 +90,9 @@ def test_the_command_ends_with_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     measure(path)
     assert main(["check", str(path), "--allow", "twice4"]) == 5
     assert "error[trust.contradicted]: " in capsys.readouterr().err
-    (tmp_path / "evidence" / "broken.json").write_text("{}")
+    (tmp_path / "evidence" / "notes.json").write_text("{}")
+    assert main(["check", str(path), "--allow", "twice4"]) == 5
+    (tmp_path / "evidence" / "twice4.host.broken.json").write_text("{}")
     assert main(["check", str(path)]) == 2
 
 

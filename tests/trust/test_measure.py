@@ -137,6 +137,29 @@ def test_text_that_is_refused_leaves_no_record(tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "evidence").exists()
 
 
+def test_without_a_driver_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("cachet_verify.measure.cuda._LIBRARY", "libnowhere.so.1")
+    assert main(["evidence", str(H200), "--target", "nvptx", "--output", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("error[evidence.no-target]: the target nvptx is not present here: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shfl.sync.down.b32 {result}, {x}, 1, 31, -1;",
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {result}, {x}, {x}, {x};",
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {result}, {x}, {x}, {x};",
+    ],
+)
+def test_where_words_lie_is_not_guessed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.cachet"
+    path.write_text(f'instr fn odd (x: Vec f32 4) -> Vec f32 4 =\n  x + x\n  by_target nvptx "{text}"\n')
+    with pytest.raises(CachetError) as caught:
+        kernel_of(subject(path, "odd", "nvptx"), (9, 0))
+    assert caught.value.diagnostics[0].code == "evidence.not-measurable"
+
+
 def test_the_command_says_what_came_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evidence", str(CONTROL), "right", "--target", "host", "--words", "500", "--output", str(tmp_path), "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -52,7 +52,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path, key: str, value: object) -
     row = {**json.loads(to_text(record())), key: value}
     with pytest.raises(ValueError, match=r"."):
         from_text(json.dumps(row))
-    (tmp_path / "r.json").write_text(json.dumps(row))
+    (tmp_path / "twice4.host.made.json").write_text(json.dumps(row))
     with pytest.raises(CachetError) as caught:
         read_folders((tmp_path,))
     assert caught.value.diagnostics[0].code == "trust.bad-record"
