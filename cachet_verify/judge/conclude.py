@@ -262,7 +262,13 @@ def _contradicted(plan: Plan, unproved: list[_Open]) -> bool:
         return False
     if "form" in open_routes or "side" in open_routes:
         return False
-    return any(asked.route in ("a", "b") and asked.route not in open_routes for asked in plan.asked)
+    return any(asked.route in ("a", "b") and asked.route not in open_routes and _is_whole(plan, asked) for asked in plan.asked)
+
+
+def _is_whole(plan: Plan, asked: Asked) -> bool:
+    """Whether a route is about the plan's whole way; the end-to-end one starts behind steps that regroup."""
+    statement = asked.goal.statement
+    return asked.route != "b" or not isinstance(statement, Same) or plan.meaning is None or statement.before == plan.meaning
 
 
 def _with_replay(made: record.Refusal, seen: Replay) -> record.Refusal:
@@ -383,7 +389,7 @@ def _trusted(plan: Plan, claims: tuple[Claim, ...], asking: Asking) -> tuple[rec
 def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted: tuple[record.TrustedEntry, ...]) -> record.ClaimReport | None:
     if not (plan.of or plan.said or plan.assumes or trusted):
         return None
-    taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked}
+    taken = {asked.route for part in (plan, *plan.parts) for asked in part.asked if _is_whole(part, asked)}
     taken |= {"b"} if "twin" in taken else set()
     routes = tuple(route for route in ("a", "b") if route in taken)
     solvers = None

@@ -63,6 +63,7 @@ def _joined(plan: Plan, members: list[Plan]) -> Plan:
         missing=tuple(part for made in members for part in made.missing),
         requires=_all_of(made.requires for made in members),
         premises=_all_of(made.premises for made in members),
+        admitted=_all_of(made.admitted for made in members),
         parts=tuple(members),
     )
 
@@ -118,6 +119,8 @@ def _applied_member(module: Module, schedule: ScheduleItem, item: FamilyItem, sc
         raise ValueError(f"{schedule.name} has no program")
     applied = apply_schedule(schedule.program, schedule.lines, scope)
     plan = plan_schedule(f"{item.of} at {text}", item.span, applied, routes)
+    if applied.regrouped is not None and applied.regrouped.is_real:
+        return not_supported(plan, (Unsupported("a family of schedules that regroup over the reals", item.span),))
     more = layouts_of(applied.program, module.layouts) + _needed(module, schedule, None)
     return replace(plan, asked=(*plan.asked, *more.asked), missing=(*plan.missing, *more.missing))
 
@@ -141,6 +144,8 @@ def _compared_open(module: Module, schedule: ScheduleItem, item: FamilyItem, pla
     if applied.stopped is not None:
         return replace(plan_schedule(plan.name, plan.span, applied, "a"), kind=plan.kind)
     final = applied.program
+    if applied.regrouped is not None:
+        return not_supported(plan, (Unsupported("an open family of a schedule that regroups", item.span),))
     mix = mixture(start, final)
     if mix is not None:
         return not_supported(plan, (Unsupported(mix, item.span),))
@@ -155,6 +160,7 @@ def _compared_open(module: Module, schedule: ScheduleItem, item: FamilyItem, pla
         of=schedule.program.name,
         requires=final.requires,
         premises=premises_of(final),
+        admitted=applied.admitted,
     )
 
 
