@@ -184,11 +184,13 @@ def _source(fact: str, stated: Mapping[tuple[str, str], ast.Const]) -> str:
 
 
 def _comment(const: ast.Const) -> str:
-    """What follows `Source:` in the comment right above a constant."""
+    """What follows `Source:` in the comment above a constant, or above the group of lines that it stands in."""
     if const.span is None:
         return ""
     lines: list[str] = []
     at = const.span.line - 1
+    while at >= 1 and (text := const.span.file.line_text(at).strip()) and not text.startswith("//"):
+        at -= 1
     while at >= 1 and (text := const.span.file.line_text(at).strip()).startswith("//"):
         lines.insert(0, text.removeprefix("//").strip())
         at -= 1
@@ -203,11 +205,13 @@ _MOST = 3
 def rendered(found: Ledger) -> str:
     """The ledger on a page."""
     lines = [*_section("laws", found.laws), *_section(f"templates ({TEMPLATE_REASON})", found.templates), *_section("admitted", found.admitted)]
-    lines += [*_section("platform facts", found.facts), *_section("solvers", found.solvers)]
+    lines += [*_facts(found.facts), *_section("solvers", found.solvers)]
     lines.append("tools: " + ", ".join(f"{name} {version}" for name, version in found.tools.items()))
     counts = {verdict: [name for name, own in found.open if own == verdict] for verdict in dict.fromkeys(own for _, own in found.open)}
     rest = "".join(f", {len(names)} {verdict}" for verdict, names in counts.items())
     lines.append(f"items: {found.proved} proved{rest}; only what is proved relies on anything")
+    if Verdict.ERROR in counts:
+        lines.append(f"our own fault, so that nothing is known of what they rest on: {_names(counts[Verdict.ERROR])}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -224,6 +228,21 @@ def _section(title: str, rows: tuple[Row, ...]) -> Iterator[str]:
             yield from _lines(row)
 
 
+def _facts(rows: tuple[Row, ...]) -> Iterator[str]:
+    """The facts of each platform, those of one source together, each with who relies on it."""
+    yield "platform facts:" if rows else "platform facts: none"
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        head, dot, _ = row.name.partition(".")
+        groups.setdefault((head if dot else "", row.source), []).append(row)
+    for (platform, source), own in groups.items():
+        yield f"  {platform or 'devices'}, source: {source or 'none stated'}"
+        for row in own:
+            name = row.name.removeprefix(f"{platform}.") if platform else row.name
+            more = f" and {len(row.relied) - 1} more" if len(row.relied) > 1 else ""
+            yield f"    {name}: {row.relied[0]}{more}"
+
+
 def _grouped(names: Iterable[str]) -> Iterator[str]:
     """Names, those of one implementation by its name and how many there are."""
     every = tuple(names)
@@ -238,8 +257,6 @@ def _lines(row: Row) -> Iterator[str]:
     what = f"{row.name}: {row.status}" if row.status in set(Verdict) or row.status == "trusted" else row.name
     reason = f": {row.reason}" if row.reason not in ("", TEMPLATE_REASON) else ""
     yield f"  {what}{reason}{f' (evidence: {row.evidence})' if row.evidence else ''}"
-    if row.status == "assumed":
-        yield f"    source: {row.source or 'none stated'}"
     yield f"    relied on by {_names(row.relied)}"
 
 
@@ -248,8 +265,11 @@ def _names(names: Iterable[str]) -> str:
     every = tuple(names)
     if not every:
         return "no claim"
+    files: dict[str, list[str]] = {}
+    for name, _, file in (text.rpartition(" (") for text in every[:_MOST]):
+        files.setdefault(file, []).append(name)
     more = len(every) - _MOST
-    return ", ".join(every[:_MOST]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(f"{', '.join(own)} ({file}" for file, own in files.items()) + (f" and {more} more" if more > 0 else "")
 
 
 def document(found: Ledger) -> dict[str, object]:

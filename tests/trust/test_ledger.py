@@ -86,6 +86,12 @@ def test_the_page_leaves_nothing_out() -> None:
         assert text in page
 
 
+def test_items_that_failed_are_named() -> None:
+    failed = FileReport("c.cachet", (), (item("broken", "fn", None, Verdict.ERROR),))
+    page = rendered(ledger(Report((failed,))))
+    assert page.endswith("our own fault, so that nothing is known of what they rest on: broken (c.cachet)\n")
+
+
 def trusted_names(report: Report) -> set[str]:
     return {entry.name for entry in report.trusted}
 
@@ -101,6 +107,8 @@ impl Platform for Own where
   // Source: the manual, page 7,
   // and a measurement.
   const lanes = Vec { f32 = 8 }
+  const fma_latency = Unit { Vec = 4 }
+
   const fma_pipes = Unit { Vec = 2 }
 
 """
@@ -109,6 +117,7 @@ module (platform = Own)
 import "own-machine.cachet"
 proof wide = assert platform.lanes @Vec @f32 >= 4
 proof piped = assert platform.fma_pipes @Vec >= 1
+proof late = assert platform.fma_latency @Vec >= 1
 """
 
 
@@ -118,9 +127,14 @@ def test_facts_come_with_the_source_above_them(tmp_path: Path, capsys: pytest.Ca
     path.write_text(USES)
     assert main(["trust", str(path), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["facts"] == [
+        {"name": "Own.fma_latency @Vec = 4", "source": "the manual, page 7, and a measurement.", "relied_on_by": [f"late ({path})"]},
         {"name": "Own.fma_pipes @Vec = 2", "source": None, "relied_on_by": [f"piped ({path})"]},
         {"name": "Own.lanes @Vec @f32 = 8", "source": "the manual, page 7, and a measurement.", "relied_on_by": [f"wide ({path})"]},
     ]
+    assert main(["trust", str(path)]) == 0
+    page = capsys.readouterr().out
+    assert "  Own, source: the manual, page 7, and a measurement.\n    fma_latency @Vec = 4: late (" in page
+    assert f"  Own, source: none stated\n    fma_pipes @Vec = 2: piped ({path})\n" in page
 
 
 def test_templates_come_with_their_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
