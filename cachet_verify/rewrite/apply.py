@@ -14,6 +14,7 @@ from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Diagnostic, Note
 from cachet_verify.kernel.claim import RuleError
+from cachet_verify.rewrite.double_buffer import double_buffer
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
 from cachet_verify.rewrite.expand import expand
 from cachet_verify.rewrite.grid import grid
@@ -44,6 +45,7 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "outer_products": outer_products,
     "tiles": tiles,
     "stage": stage,
+    "double_buffer": lambda program, step, scope: double_buffer(program, step),
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 

@@ -154,7 +154,7 @@ def _uses(request: Request, loop: For) -> tuple[int, tuple[Use, ...]]:
         if uses_in((stmt,), request.operand):
             return place, uses_in(loop.body.body[place:], request.operand)
     text = f"nothing inside the loop over {request.along} loads {request.operand}"
-    raise refuse("no-match", text, request.line.step.span, "pack along a loop around the loads, once")
+    raise refuse("no-match", text, request.line.step.span, "pack a parameter that is loaded there, along a loop around the loads, once")
 
 
 # --- what is copied ---

@@ -27,7 +27,7 @@ from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.pack import Dimension, Request, reaching, turned, uses_in
-from cachet_verify.rewrite.place import Path, around, counters, find_loop, statement_at, with_statements
+from cachet_verify.rewrite.place import Path, around, counters, find_loop, statement_at, walk, with_statements
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.traverse import Change, taken
 from cachet_verify.syntax import ast
@@ -66,11 +66,14 @@ def site_of(chain: Chain, line: Line, along: str) -> tuple[Chain, Site]:
     """The chain with the grid told by groups, and the loop in it. Raises StepError."""
     span, name = line.step.span, line.step.name
     found = find_loop(chain.program.body, along)
-    if found is None:
+    tiles = [path for path, stmt in walk(chain.program.body) if isinstance(stmt, Grid) and stmt.groups is not None]
+    if found is None and tiles:
         raise no_loop(name, along, counters(chain.program.body), span)
-    outer = [(path, stmt) for path, stmt in around(chain.program.body, found[0]) if isinstance(stmt, Grid) and stmt.groups is not None]
+    outer = [
+        (path, stmt) for path, stmt in around(chain.program.body, found[0] if found is not None else ()) if isinstance(stmt, Grid) and path in tiles
+    ]
     if not outer:
-        text = f"the loop over {along} is not in a grid by tile, so no groups share memory there"
+        text = f"{along} is no loop in a grid by tile, so no groups share memory there"
         raise refuse("no-match", f"{name}: {text}", span, "`grid over (i, j)` and `tiles (i, j, k) …` first, on a device; or `pack`")
     path, tile = outer[-1]
     if not is_by_group(tile):
