@@ -137,6 +137,28 @@ def test_text_that_is_refused_leaves_no_record(tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "evidence").exists()
 
 
+FLUSHING = """\
+impl Platform for Own where
+  const Dsp = Device {{ simd_width = 4, arithmetic = {arithmetic}, mma = half4 }}
+
+instr fn half4 (a: Vec f32 4) (b: Vec f32 4) -> Vec f32 4 =
+  a * b
+  by_target host "{{result}} = fmul <4 x float> {{a}}, {{b}};"
+"""
+
+
+@pytest.mark.parametrize("arithmetic", ["ieee", "flush"])
+def test_the_reference_computes_as_the_device_of_the_instruction_does(tmp_path: Path, arithmetic: str) -> None:
+    path = tmp_path / "own.cachet"
+    path.write_text(FLUSHING.format(arithmetic=arithmetic))
+    (kept,) = measure_file(path, None, Asked("host", words=2000, output=tmp_path))
+    found = {part.kind: (part.mismatches, part.subnormal) for part in kept.record.inputs}
+    assert kept.record.arithmetic == arithmetic
+    assert found["random"] == (0, 0)
+    mismatches, subnormal = found["subnormal"]
+    assert (mismatches > 100, subnormal > 100) == ((True, False) if arithmetic == "flush" else (False, True))
+
+
 def test_without_a_driver_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("cachet_verify.measure.cuda._LIBRARY", "libnowhere.so.1")
     assert main(["evidence", str(H200), "--target", "nvptx", "--output", str(tmp_path)]) == 2
