@@ -29,7 +29,7 @@ def listing(path: Path, name: str, step: int | None, all_steps: bool, relate: bo
     opened = open_file(path)
     if shadow:
         return _shadow(opened, name)
-    nests = _nests(opened, path, name)
+    nests = _nests(opened, path, name, check)
     if step is not None:
         if step >= len(nests):
             raise fail("listing.step", f"{name} has {len(nests) - 1} steps", None, f"--step {len(nests) - 1}")
@@ -51,13 +51,15 @@ def _shadow(opened: Opened, name: str) -> str:
     return _printed("", applied.start)
 
 
-def _nests(opened: Opened, path: Path, name: str) -> list[tuple[str, Program]]:
+def _nests(opened: Opened, path: Path, name: str, check: Check) -> list[tuple[str, Program]]:
     """The program before the first step, and after each one, with a heading."""
     if name in opened.applied:
         return list(_steps(name, opened.applied[name], home(opened.module.platform)))
     program = opened.program(name)
     if program is None:
         known = (*opened.module.schedules, *opened.module.programs)
+        if name in known:
+            raise ItemRefusedError(_checked(path, name, check), str(path))
         hint = f"one of {', '.join(known)}" if known else ""
         raise fail("listing.name", f"{path} has no schedule, contraction or function {name} with a nest", None, hint)
     return [("", program)]

@@ -35,10 +35,12 @@ def run_program(path: Path, name: str | None, arguments: Sequence[str]) -> Itera
         hint = "run a schedule bound by `@(S = …)`, or a function that calls it"
         raise fail("run.generic", f"{wanted} is generic: it has words only at an instance", program.span, hint)
     given = _given(arguments)
+    known = {*program.sizes, *(param.name for param in program.params), _SEED}
+    strange = [argument for argument in given if argument not in known]
+    if strange:
+        raise fail("run.argument", f"{wanted} has no size or parameter {strange[0]}", None, _signature(program))
     sizes = _sizes(program, given)
     cells = _cells(program, sizes, given)
-    if given:
-        raise fail("run.argument", f"{wanted} has no size or parameter {next(iter(given))}", None, _signature(program))
     return _executed(program, sizes, cells)
 
 

@@ -112,31 +112,31 @@ def _callee(body: Statements, entry: Entry, expr: ast.Apply, scope: Scope) -> tu
         raise IncompleteError(entry.name)
     if program is None:
         raise UnsupportedError(f"a call of `{entry.name}`, which has no meaning yet", expr.span)
-    unbound, program = program, _bound(body, program, expr, scope)
+    unbound, program = program, _bound(body, program, expr, scope, entry.name)
     own = {param.name: param.elem for param in program.params}
     elems = {old.elem: made.elem for old, made in zip(unbound.params, program.params, strict=True)}
     arguments = tuple(replace(argument, elem=own.get(argument.name, elems.get(argument.elem, argument.elem))) for argument in item.arguments)
     return arguments, program
 
 
-def _bound(body: Statements, program: Program, expr: ast.Apply, scope: Scope) -> Program:
-    """The program with its generics bound, to implementations or to generics of the caller."""
+def _bound(body: Statements, program: Program, expr: ast.Apply, scope: Scope, name: str) -> Program:
+    """The program with its generics bound, to implementations or to generics of the caller, who calls it `name`."""
     context = body.context
     passed: dict[str, str] = {}
     rest: list[ast.ImplicitArg] = []
     for arg in expr.implicit:
         words = words_of(arg.value) or ()
-        name = arg.name or (program.generics[0][0] if len(program.generics) == 1 else "")
-        if len(words) == 1 and isinstance(scope.find(words[0]), GenericEntity) and name in dict(program.generics):
-            passed[name] = words[0]
+        generic = arg.name or (program.generics[0][0] if len(program.generics) == 1 else "")
+        if len(words) == 1 and isinstance(scope.find(words[0]), GenericEntity) and generic in dict(program.generics):
+            passed[generic] = words[0]
         else:
             rest.append(arg)
     bindings = bind(program, rest, context, expr.span)
     program = instantiate(program, bindings, context)
     for generic, interface in program.generics:
         if generic not in passed:
-            hint = f"`{program.name} @({generic} = PlusTimes f32) …`"
-            raise context.stop("elaborate.generic.unbound", f"`{program.name}` needs to know its `{generic}`, a `{interface}`", expr.span, hint)
+            hint = f"`{name} @({generic} = PlusTimes f32) …`"
+            raise context.stop("elaborate.generic.unbound", f"`{name}` needs to know its `{generic}`, a `{interface}`", expr.span, hint)
     return _pass_generics(program, passed)
 
 

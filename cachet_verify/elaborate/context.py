@@ -15,6 +15,7 @@ from cachet_verify.core.index import TRUE, Formula
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Note
 from cachet_verify.elaborate.item import CallSite, Entry, Implementation, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.operation import RESERVED
 from cachet_verify.elaborate.problem import Problems, StopError, Unsupported
 from cachet_verify.elaborate.scope import FreshNames, Scope, SideCondition
 from cachet_verify.source import Span
@@ -98,9 +99,14 @@ class Context:
         """Report a fault; the caller raises the answer to give up the piece at hand."""
         return self.problems.stop(code, message, span, hint, *notes)
 
-    def unknown(self, name: str, span: Span | None, scope: Scope | None = None) -> StopError:
+    def unknown(self, name: str, span: Span | None, scope: Scope | None = None, *, is_index: bool = False) -> StopError:
         """Report a name that is not defined; the caller raises the answer."""
+        if name in RESERVED:
+            text = f"`{name}` gives nothing that can stand here"
+            return self.problems.stop("elaborate.name.kind", text, span, "bind it first: `let x: TYPE = …`")
         hint = self.unit.remedy(name)
+        if is_index and len(name) == 1 and name.islower() and not hint.startswith("import"):
+            hint = f"`sum {name}.` or a loop binds an index"
         if not hint and scope is not None:
             hint = near_miss(name, scope.names)
         return self.problems.stop("elaborate.name.unknown", f"`{name}` is not defined", span, hint)

@@ -15,9 +15,10 @@ from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Program, Rang
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_shape
 from cachet_verify.elaborate.place import Place
+from cachet_verify.elaborate.problem import StopError
 from cachet_verify.elaborate.range import find_range
 from cachet_verify.elaborate.record import Parts, Shape
-from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, Scope, ValueType
+from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
 from cachet_verify.elaborate.total import Counters, Monoid, Totals, without_lets
@@ -207,6 +208,8 @@ def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Head
     result = decl.result.name or ""
     equation = equations.pop(result, None)
     entity = scope.find(result)
+    if isinstance(entity, PoisonEntity):
+        raise StopError(result)
     if equation is None or not isinstance(entity, BufferEntity):
         raise context.stop("elaborate.equation.missing", f"no equation defines `{result}`", decl.span, f"`{result}[i, j] = …`")
     values = Equations(context, scope, equations)

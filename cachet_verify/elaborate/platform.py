@@ -63,7 +63,7 @@ def _stated_in(declarations: Iterable[ast.Declaration], path: str) -> Iterator[P
 def _named(unit: Unit, name: ast.Name) -> Platform:
     entry = unit.find(name.name)
     if entry is None:
-        hint = unit.remedy(name.name)
+        hint = unit.remedy(name.name) or f"one of {', '.join(found.name for _, found in list_platforms())}, with its import"
         raise unit.problems.stop("elaborate.platform.missing", f"the platform `{name.name}` is not defined", name.span, hint)
     decl = entry.declaration
     if not isinstance(decl, ast.Impl) or decl.interface != ast.Name("Platform"):

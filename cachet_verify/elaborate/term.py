@@ -138,7 +138,7 @@ def _named(expr: ast.Name, scope: Scope, context: Context) -> Index:
     value = context.unit.constant(expr.name, expr.span)
     if value is not None:
         return Const(value)
-    raise context.unknown(expr.name, expr.span, scope)
+    raise context.unknown(expr.name, expr.span, scope, is_index=True)
 
 
 def _field(expr: ast.Field, scope: Scope, context: Context) -> Index:
@@ -189,8 +189,10 @@ def _binary(expr: ast.Binary, scope: Scope, context: Context) -> Index:
         _check_divisor(right, expr, context)
         return mod(left, right)
     _check_divisor(right, expr, context)
-    context.require(scope, eq(mod(left, right), ZERO), f"`{spell(left)}` is a multiple of `{spell(right)}`", expr.span)
-    return div(left, right)
+    quotient = div(left, right)
+    text = f"`{spell(left)}` is a multiple of `{spell(right)}`, as `/` asks: `{spell(quotient)}` rounds down"
+    context.require(scope, eq(mod(left, right), ZERO), text, expr.span)
+    return quotient
 
 
 def _check_divisor(right: Index, expr: ast.Expr, context: Context) -> None:

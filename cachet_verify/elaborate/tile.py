@@ -83,6 +83,7 @@ class Tiles:
 
     def write(self, target: ast.Expr, value: ast.Expr, shape: Shape, scope: Scope) -> None:
         """Write a tile, or one word for every element, to a local tile or to a block of memory. Raises StopError."""
+        value = self.repeated(value, scope)
         given = tile_shape(self.body, value, scope)
         if given is not None:
             _check_shape(self.body, source_text(target), shape, given, scope, value)
@@ -99,6 +100,13 @@ class Tiles:
         if any(_root(part, scope) == entity.root for part in _places(value)):
             value, scope = self.held(value, shape, kind, scope)
         self.elements(target, value, kind, shape, scope)
+
+    def repeated(self, value: ast.Expr, scope: Scope) -> ast.Expr:
+        """The word of `repeat WORD`, which goes to every element as a bare word does; any other value as it is."""
+        is_repeat = isinstance(value, ast.Apply) and value.function == ast.Name("repeat") and len(value.args) == 1
+        if isinstance(value, ast.Apply) and is_repeat and tile_shape(self.body, value.args[0], scope) is None:
+            return value.args[0]
+        return value
 
     def fill(self, target: BufferEntity, value: ast.Expr, scope: Scope) -> None:
         """Give every element of a whole local tile its word."""

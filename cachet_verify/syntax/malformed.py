@@ -296,6 +296,22 @@ def _header_part(place: Place) -> str | None:
     return None
 
 
+def _nameless_result(place: Place) -> str | None:
+    arrow = place.chunk[place.position - 2] if place.position > 1 else None
+    if place.token.text == ":" and place.before is not None and arrow is not None and arrow.text == "->":
+        return f"`-> out {place.before.text}: TYPE`"
+    return None
+
+
+def _near_total(place: Place) -> str | None:
+    following = place.chunk[place.position + 1] if place.position + 1 < len(place.chunk) else None
+    if place.token.text != "." or following is None or place.position < 2:
+        return None
+    word = place.chunk[place.position - 2]
+    near = get_close_matches(word.text, ["sum", "reduce"], n=1, cutoff=0.6) if word.kind == "NAME" else []
+    return f"`{near[0]}` in place of `{word.text}`" if near else None
+
+
 def _near_word(place: Place) -> str | None:
     words = sorted(kind for kind in place.expected if kind.isalpha() and kind.islower())
     near = get_close_matches(place.token.text, words, n=1, cutoff=0.7) if place.token.kind == "NAME" else []
@@ -339,6 +355,8 @@ _RULES: Final[tuple[Callable[[Place], str | None], ...]] = (
     _curly_block,
     _word_for_statement,
     _near_mode,
+    _nameless_result,
+    _near_total,
     _header_part,
     _missing_equals,
     _unfinished_line,
