@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from cachet_verify.core.family import accesses
 from cachet_verify.core.index import (
@@ -26,7 +27,7 @@ from cachet_verify.core.index import (
     subterms,
     variables,
 )
-from cachet_verify.core.ir import OfIndex, Op
+from cachet_verify.core.ir import OfIndex, Op, values
 from cachet_verify.flow.evaluate import Sizer, compile_formula, compile_terms
 from cachet_verify.flow.fit import Span
 from cachet_verify.flow.source import draw_cells
@@ -121,13 +122,14 @@ def descend(left: Side, right: Side, outputs: Sequence[str], sizes: Sizer, seed:
     width = len(sizes.sizes)
     ranks: dict[Pair, int] = {}
     calm = 0
+    scale = 1 + sum(1 for member in left.families.members for _ in values(member.value)) // _LONG
     for turn in range(_ROUNDS):
         for buffer in outputs:
             names = cell_names(buffer, len(left.families.buffers[buffer].shape))
             shape = left.families.buffers[buffer].shape
             for place, point in enumerate(draw_cells(shape, names, sizes, _CELLS, seed + 1 + turn)):
                 limit = _LONG if place < 2 else _SHORT
-                why = _walk_cell(walkers, buffer, point, width, trace, limit)
+                why = _walk_cell(walkers, buffer, point, width, trace, limit * scale)
                 if why is not None and trace.disagreement is None:
                     at = dict(zip(sizes.sizes, point[:width], strict=True))
                     trace.disagreement = Disagreement(buffer, point[width:], at, why)
@@ -142,35 +144,37 @@ def descend(left: Side, right: Side, outputs: Sequence[str], sizes: Sizer, seed:
 
 
 def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, ...], width: int, trace: Trace, limit: int) -> str | None:
+    """Descend from one cell, the pairs that were met least first: a value of many operations leaves time for what it is computed from."""
     left, right = walkers
-    waiting = [(left.final(buffer, point), right.final(buffer, point))]
     sizes = point[:width]
     visited: set[tuple[Pair, tuple[int, ...]]] = set()
-    steps = 0
+    waiting: list[tuple[int, int, Pair, tuple[int, ...], tuple[int, ...]]] = []
     why: str | None = None
-    while waiting and steps < limit:
-        ours, theirs = waiting.pop()
+
+    def meet(ours: _End | None, theirs: _End | None) -> None:
+        nonlocal why
         met = _meet(left.side, right.side, ours, theirs)
         if isinstance(met, str):
             why = why or met
-            continue
-        if met is None or ours is None or theirs is None:
-            continue
-        at = (*ours[1], *theirs[1])
-        if (met, at) in visited:
-            continue
-        visited.add((met, at))
+        elif met is not None and ours is not None and theirs is not None and (met, (*ours[1], *theirs[1])) not in visited:
+            visited.add((met, (*ours[1], *theirs[1])))
+            heappush(waiting, (len(trace.seen.get(met, ())), -len(visited), met, ours[1], theirs[1]))
+
+    meet(left.final(buffer, point), right.final(buffer, point))
+    steps = 0
+    while waiting and steps < limit:
+        _, _, met, here, there = heappop(waiting)
         steps += 1
-        trace.seen.setdefault(met, []).append((*sizes, *at))
+        trace.seen.setdefault(met, []).append((*sizes, *here, *there))
         count = trace.operands.get(met)
         if count is None:
             count = trace.operands[met] = _operands(left.side, right.side, met)
+        first, second = (*sizes, *here), (*sizes, *there)
         if count == _WHOLE:
-            waiting.append((left.followed(met[0], (*sizes, *ours[1])), right.followed(met[1], (*sizes, *theirs[1]))))
+            meet(left.followed(met[0], first), right.followed(met[1], second))
             continue
-        first, second = (*sizes, *ours[1]), (*sizes, *theirs[1])
         for place in range(count):
-            waiting.append((left.operand(met[0], place, first), right.operand(met[1], place, second)))
+            meet(left.operand(met[0], place, first), right.operand(met[1], place, second))
     return why
 
 
