@@ -403,6 +403,7 @@ def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted:
     return record.ClaimReport(
         parts=(*((record.ClaimPart("bits of", plan.of),) if plan.of else ()), *plan.said),
         arithmetic=None if program is None or program.arithmetic is None else program.arithmetic.name,
+        by=plan.by,
         trusted=trusted,
         assumes=plan.assumes,
         requires=tuple(dict.fromkeys(spell_requirement(need.condition) for need in plan.requires)),

@@ -90,7 +90,7 @@ class Plan:
     `parts` are the plans that it comes to together, of a family's members: each is concluded for itself.
     `optimum` is what the goals come to for a search, and `said` what its claim says; `refuses` is the
     refusal of an item that is refused once everything asked is proved; `budget` is what its rows of traffic are about.
-    `fits` is what callers have to find room for.
+    `fits` is what callers have to find room for, and `by` the laws that what is said over the reals goes by.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Plan:
     parts: tuple[Plan, ...] = ()
     optimum: Minimal | None = None
     said: tuple[ClaimPart, ...] = ()
+    by: tuple[str, ...] = ()
     refuses: Refusal | None = None
     witness: tuple[Program, Program] | None = None
     backing: TrustedEntry | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.ir import Program
 from cachet_verify.judge.plan import Asked, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed, mixture
-from cachet_verify.judge.shadow import Regrouped, asked_over_reals, forbidden, in_order, regrouped, said_over_reals
+from cachet_verify.judge.shadow import Regrouped, asked_over_reals, forbidden, in_order, laws_over_reals, regrouped, said_over_reals
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.rewrite.apply import apply_all, expand
@@ -102,7 +102,7 @@ def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -
             questions += compared(name, applied.base, applied.program, span)
     if applied.regrouped is not None and applied.regrouped.is_real:
         questions += formed(applied.regrouped.origin, span) + Questions(asked_over_reals(applied.regrouped, span))
-        plan = replace(plan, said=said_over_reals(applied.regrouped))
+        plan = replace(plan, said=said_over_reals(applied.regrouped), by=laws_over_reals(applied.regrouped))
     requires = applied.program.requires
     premises = premises_of(applied.program)
     return replace(plan, asked=questions.asked, missing=questions.missing, requires=requires, premises=premises)

@@ -14,6 +14,7 @@ from cachet_verify.judge.plan import Asked, refusal
 from cachet_verify.kernel.claim import Claim, SameOverReals, discharge, transitivity_over_reals
 from cachet_verify.report.record import ClaimPart, Refusal, Replay
 from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.expression import counter_name
 from cachet_verify.rewrite.outcome import StepOutcome
 from cachet_verify.rewrite.reduction import RegroupError, is_regrouping
 from cachet_verify.source import Span
@@ -24,12 +25,13 @@ from cachet_verify.syntax import ast
 class Regrouped:
     """The first steps of a schedule, those that regroup: what they start from, and what they give.
 
-    Over the reals (`is_real`) the program after is a shadow: words are compared with it. Over words it computes what `origin` does.
+    `indices` are those of the reductions regrouped. Over the reals (`is_real`) the program after is a shadow: words are compared with it. Over words it computes what `origin` does.
     """
 
     origin: Program
     outcomes: tuple[StepOutcome, ...]
     is_real: bool
+    indices: tuple[str, ...] = ()
 
     @property
     def after(self) -> Program:
@@ -52,7 +54,8 @@ def regrouped(start: Program, outcomes: Sequence[StepOutcome], steps: Sequence[a
     if len(kinds) != 1:
         text = "one reduction is regrouped over words and another over the reals"
         raise refuse("not-supported", text, steps[0].span, "regroup them in schedules of their own")
-    return Regrouped(start, prefix, kinds.pop())
+    named = (counter_name(step.args[0]) for step in steps[: len(prefix)] if isinstance(step, ast.Step) and step.args)
+    return Regrouped(start, prefix, kinds.pop(), tuple(name for name in named if name is not None))
 
 
 def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
@@ -63,10 +66,15 @@ def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
 
 
 def said_over_reals(found: Regrouped) -> tuple[ClaimPart, ...]:
-    """What the claim says of the program that the shadow regroups, and by which laws."""
-    names = dict.fromkeys(reduction.monoid or f"sum on {reduction.parts[0][1]}" for reduction in found.origin.reductions if reduction.is_permitted)
-    laws = tuple(f"{name}: {law} over reals" for name in names for law in ("associative", "identity"))
-    return (ClaimPart("reals of", found.origin.name, laws),)
+    """What the claim says of the program that the shadow regroups."""
+    return (ClaimPart("reals of", found.origin.name),)
+
+
+def laws_over_reals(found: Regrouped) -> tuple[str, ...]:
+    """The laws by which the shadow is equal to it over the reals."""
+    cut = (reduction for reduction in found.origin.reductions if reduction.counter in found.indices)
+    names = dict.fromkeys(reduction.monoid or f"sum on {reduction.parts[0][1]}" for reduction in cut)
+    return tuple(f"{name}: {law} over reals" for name in names for law in ("associative", "identity"))
 
 
 def chained_over_reals(claims: Iterable[Claim]) -> tuple[Claim, ...]:

@@ -79,18 +79,16 @@ class TrustedEntry:
 class ClaimPart:
     """One relation of a claim: `relation` is "bits of" or "reals of", `of` the program it names.
 
-    Of a searched constant, `relation` is "minimal" and `of` its value. `by` are the laws over the reals that it goes by.
+    Of a searched constant, `relation` is "minimal" and `of` its value.
     """
 
     relation: str
     of: str
-    by: tuple[str, ...] = ()
 
     @property
     def says(self) -> str:
         """The relation as a phrase."""
-        says = f"{self.of}, minimal" if self.relation == "minimal" else f"{self.relation} {self.of}"
-        return f"{says} by {', '.join(self.by)}" if self.by else says
+        return f"{self.of}, minimal" if self.relation == "minimal" else f"{self.relation} {self.of}"
 
 
 @dataclass(frozen=True, slots=True)

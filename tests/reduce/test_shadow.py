@@ -63,7 +63,7 @@ def test_a_sum_of_floats_is_refused_with_what_permits_it_and_a_run(tmp_path: Pat
 def test_a_permitted_sum_has_a_claim_of_two_parts(tmp_path: Path) -> None:
     text = total("f32", "sum[reassoc]") + "  \n"
     found = command(tmp_path, text, "check")
-    assert "s: bits of s_shadow; reals of total by sum on f32: associative over reals, sum on f32: identity over reals\n" in found.output
+    assert "s: bits of s_shadow; reals of total\n  by: sum on f32: associative over reals, sum on f32: identity over reals\n" in found.output
     assert "trusted: nothing" in found.output
 
 
@@ -126,3 +126,14 @@ def test_a_family_of_schedules_that_regroup_over_the_reals_is_not_claimed(tmp_pa
     found = command(tmp_path, text, "check")
     assert "p: undecided" in found.output or "p: bits" not in found.output
     assert "bits of total" not in found.output
+
+
+def test_the_laws_named_are_those_of_what_was_regrouped(tmp_path: Path) -> None:
+    """Permission for the maximum is not used; the maximum of a row is of words besides, and no law of it is named."""
+    text = (
+        'import "cachet:monoid"\ncontraction t (reads a: [f32; M, K]) -> out c: [f32; M] =\n  m[i] = reduce[reassoc] Max f32 j. a[i, j]\n'
+        "  c[i] = sum[reassoc] k. a[i, k] - m[i]\nschedule s of t =\n  regroup k by 4 as gk\n"
+    )
+    found = command(tmp_path, text, "check")
+    assert "  by: sum on f32: associative over reals, sum on f32: identity over reals\n" in found.output
+    assert "Max" not in found.output
