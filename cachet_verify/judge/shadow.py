@@ -25,7 +25,8 @@ from cachet_verify.syntax import ast
 class Regrouped:
     """The first steps of a schedule, those that regroup: what they start from, and what they give.
 
-    `indices` are those of the reductions regrouped. Over the reals (`is_real`) the program after is a shadow: words are compared with it. Over words it computes what `origin` does.
+    `indices` are those of the reductions regrouped. Over the reals (`is_real`) the
+    program after is a shadow: words are compared with it. Over words it computes what `origin` does.
     """
 
     origin: Program

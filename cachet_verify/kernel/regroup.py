@@ -45,6 +45,8 @@ from cachet_verify.kernel.split import indexed
 
 RULE = "regroup"
 Parts = tuple[Value, ...]
+_READ = frozenset(("add", "sub", "mul", "neg", "fma", "max", "min", "and_", "or_", "xor", "not_"))
+"""The operations of a step that a law looks into; the result of any other, of what is no total, is any word or number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,10 @@ Steps = tuple[tuple[Parts, Parts, tuple[str, ...]], ...]
 
 def _fold(program: Program, path: Path, stmt: Stmt, size: Index, reduction: Reduction, element: Parts | None, names: Names) -> tuple[Program, Steps]:
     """A fold becomes a total that a loop over blocks updates: each block has a total of its own, which is combined with it."""
-    fold = stmt.value if isinstance(stmt, Store) else stmt.init if isinstance(stmt, Declare) and not stmt.mutable else None
-    if not isinstance(fold, Fold) or not isinstance(fold.domain, Range) or (isinstance(stmt, (Store, Declare)) and stmt.lanes is not None):
+    if not isinstance(stmt, (Store, Declare)) or stmt.lanes is not None or (isinstance(stmt, Declare) and stmt.mutable):
+        raise RuleError(RULE, "no store and no local of a reduction stands at the path", stmt)
+    fold = stmt.value if isinstance(stmt, Store) else stmt.init
+    if not isinstance(fold, Fold) or not isinstance(fold.domain, Range):
         raise RuleError(RULE, "no reduction over a range stands at the path", stmt)
     if (fold.elem,) != tuple(elem for _, elem in reduction.parts) or (fold.init,) != reduction.empty:
         raise RuleError(RULE, "the fold does not start from the empty value", fold)
@@ -125,7 +129,7 @@ def _fold(program: Program, path: Path, stmt: Stmt, size: Index, reduction: Redu
     start = Declare(own.buffer, fold.elem, init=fold.init, mutable=True)
     tail = Store(fold.acc, (), combine(reduction, (held,), (own,))[0])
     outer = For(names.block, Blocks(fold.domain.low, fold.domain.high, size), Block((start, inner, tail)), stmt.span)
-    last = replace(stmt, value=held) if isinstance(stmt, Store) else replace(stmt, init=held) if isinstance(stmt, Declare) else stmt
+    last = replace(stmt, value=held) if isinstance(stmt, Store) else replace(stmt, init=held)
     return splice(RULE, program, path, 1, (Declare(fold.acc, fold.elem, init=fold.init, mutable=True), outer, last)), step
 
 
@@ -325,7 +329,7 @@ def _is_combining(program: Program, step: Parts, wanted: Parts, totals: tuple[st
     left, right = (tuple(_abstract(value, totals, reduction, leaves) for value in side) for side in (step, wanted))
     variables = [_variable(reduction, "a")]
     for leaf, name in leaves.items():
-        elem = elems.get(leaf.buffer) if isinstance(leaf, Load) else leaf.elem if isinstance(leaf, (Fold, OfIndex)) else None
+        elem = elems.get(leaf.buffer) if isinstance(leaf, Load) else leaf.elem if isinstance(leaf, (Fold, OfIndex, Op)) else None
         if elem is None:
             raise RuleError(RULE, "the step reads what has no known type", leaf)
         variables.append(LawVariable(name, ((name, elem),)))
@@ -336,12 +340,13 @@ def _abstract(value: Value, totals: tuple[str, ...], reduction: Reduction, leave
     """A step over the variables of a law: totals are `a`, everything else it reads is a variable of its own."""
     if isinstance(value, Load) and value.buffer in totals:
         return _parts(_variable(reduction, "a"))[totals.index(value.buffer)]
+    is_leaf = isinstance(value, (Load, Fold, OfIndex)) or (isinstance(value, Op) and value.name not in _READ)
+    if is_leaf and not _mentions((value,), set(totals)):
+        return Load(leaves.setdefault(value, f"x{len(leaves)}"))
     if isinstance(value, Op):
         return Op(value.name, value.elem, tuple(_abstract(arg, totals, reduction, leaves) for arg in value.args))
     if isinstance(value, Word):
         return value
-    if isinstance(value, (Load, Fold, OfIndex)) and not _mentions((value,), set(totals)):
-        return Load(leaves.setdefault(value, f"x{len(leaves)}"))
     raise RuleError(RULE, "the step is not read as combining", value)
 
 
