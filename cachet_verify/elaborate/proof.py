@@ -113,6 +113,12 @@ def header_family(unit: Unit, name: str, family: ast.Family) -> FamilyItem:
     if family.names:
         choices = tuple(tuple(_number(item, context) for item in choice) for choice in family.choices)
         return FamilyItem(name, name, family.names, choices, conj(()), family.span)
+    for condition in family.conditions:
+        fixed = _names(condition)
+        if fixed and all(_is_constant(unit, item) for item in fixed):
+            message = f"`{fixed[0]}` is a constant already, and a family in a header has names of its own that vary"
+            hint = f"another name, or `proof p = family {fixed[0]} > 0 of {name}`"
+            raise context.stop("elaborate.name.duplicate", message, condition.span or family.span, hint)
     names = tuple(dict.fromkeys(item for condition in family.conditions for item in _names(condition) if not _is_constant(unit, item)))
     scope = Scope()
     for item in names:

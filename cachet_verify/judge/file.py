@@ -37,7 +37,7 @@ from cachet_verify.judge.item import (
 )
 from cachet_verify.judge.law import plan_law
 from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
-from cachet_verify.judge.schedule import Applied, admitted, apply_schedule, inapplicable, plan_schedule
+from cachet_verify.judge.schedule import Applied, apply_schedule, inapplicable, plan_schedule
 from cachet_verify.judge.synth import chosen_by, plan_synth
 from cachet_verify.report.record import Verdict
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError
@@ -259,12 +259,10 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
         return not_supported(Plan(item.name, "schedule", item.span), (Unsupported(found.message, found.span),))
     plan = plan_schedule(item.name, item.span, applied, routes)
     more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
-    entries = admitted(item.lines)
     plan = replace(
         plan,
         asked=(*plan.asked, *more.asked),
         missing=(*plan.missing, *more.missing),
-        admitted=entries,
         rests_on=item.rests_on,
     )
     return invariants_of(plan, applied, item.invariants)
@@ -316,7 +314,5 @@ def _uses(opened: Opened, declaration: ast.StepFn) -> Iterator[Plan]:
     for name, applied in opened.applied.items():
         for place, outcome in enumerate(applied.outcomes):
             if outcome.name == f"{name}'{place}_{declaration.name}":
-                asked = tuple(
-                    Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", declaration.span) for goal in outcome.goals
-                )
+                asked = tuple(Asked(goal, f"relation {outcome.name}: ", "relation.not-proved", "a", declaration.span) for goal in outcome.goals)
                 yield Plan(outcome.name, "step fn", declaration.span, asked=asked, witness=(applied.start, applied.program))

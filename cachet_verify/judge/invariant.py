@@ -47,6 +47,7 @@ def _schedule(plan: Plan, of: str, applied: Applied) -> Plan:
         settled=whole.settled,
         requires=whole.requires,
         premises=whole.premises,
+        admitted=whole.admitted,
     )
 
 

@@ -22,6 +22,17 @@ def expand(lines: Iterable[ast.ScheduleLine], scope: Scope) -> tuple[ast.Schedul
     return tuple(step for line in lines for step in _line(line, scope, ()))
 
 
+def admits(lines: Iterable[ast.ScheduleLine], scope: Scope, inside: tuple[str, ...] = ()) -> tuple[ast.Admit, ...]:
+    """Every `admit` of the lines, and of the schedule fns that they call, in order."""
+    found: list[ast.Admit] = []
+    for line in lines:
+        if isinstance(line, ast.Admit):
+            found.append(line)
+        elif isinstance(line, ast.Step) and line.name in scope.schedule_fns and line.name not in inside:
+            found.extend(admits(scope.schedule_fns[line.name].lines, scope, (*inside, line.name)))
+    return tuple(found)
+
+
 def _line(line: ast.ScheduleLine, scope: Scope, inside: tuple[str, ...]) -> tuple[ast.ScheduleLine, ...]:
     if isinstance(line, ast.Admit):
         return ()
