@@ -114,7 +114,7 @@ def _laws(report: Report) -> tuple[Row, ...]:
         relied = () if item.kind == "law" else (_named(file, item),)
         for entry in trusted:
             found.add((entry.name, "trusted", entry.reason or "", entry.evidence or "none"), *relied)
-        for law in dict.fromkeys((*claim.by, *(law for part in claim.parts for law in part.by))):
+        for law in dict.fromkeys(claim.by):
             if law not in {entry.name for entry in trusted}:
                 found.add((law, str(Verdict.PROVED), "", ""), *relied)
     return found.rows(lambda name, status, reason, evidence, relied: Row(name, status, reason, evidence, relied=relied))
