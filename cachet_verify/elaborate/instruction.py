@@ -55,7 +55,8 @@ def read_instruction(values: Values, fn: ast.Fn, path: str) -> Reference:
     _check_templates(context, fn)
     found = Reference(fn, path, operands, tuple(numbers), result, _chains(context, fn, operands, result))
     own = Values(replace(context, fresh=FreshNames((RESULT, *operands))))
-    return replace(found, body=Block(_reference_body(own, found, RESULT, {name: name for name in operands}, _numbered(numbers))))
+    needs = tuple(preconditions(context, found, _numbered(numbers), Const(result.width or 1)))
+    return replace(found, body=Block(_reference_body(own, found, RESULT, {name: name for name in operands}, _numbered(numbers))), needs=needs)
 
 
 def _numbered(numbers: Sequence[str]) -> Scope:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
-from cachet_verify.core.index import ZERO, Const, Index, Var, add, div, mod, mul
+from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, div, mod, mul
 from cachet_verify.core.ir import Block, Fold, For, Inlined, Instruction, Load, Op, Range, Store
 from cachet_verify.elaborate.scope import ValueType
 from cachet_verify.source import Span
@@ -35,7 +35,10 @@ class Chains:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An instruction, read: its operands that are words or vectors, its numbers, its result, and its body where that is `mma_block`."""
+    """An instruction, read: its operands that are words or vectors, its numbers, its result, and its body where that is `mma_block`.
+
+    `needs` is what it requires, each with its text, where all lanes of its result are in use.
+    """
 
     fn: ast.Fn
     path: str
@@ -44,6 +47,7 @@ class Reference:
     result: ValueType
     chains: Chains | None
     body: Block | None = None
+    needs: tuple[tuple[Formula, str], ...] = ()
 
     @property
     def mark(self) -> Instruction:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, variables
+from cachet_verify.core.index import ONE, TRUE, ZERO, Const, Index, variables
 from cachet_verify.core.ir import Axis, Declare, Fold, Grid, Load, Op, Program, Range, Slice, Store, Word, values
 from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.reference import Reference, blocks_of, multiplies_blocks
@@ -119,6 +119,9 @@ def _unit(request: _Request, scope: Scope, elem: str) -> Reference:
     for unit in known:
         rows, columns, _ = blocks_of(unit)
         if request.parts[0] % rows == 0 and request.parts[1] % columns == 0 and not unit.numbers:
+            unmet = [text for need, text in unit.needs if need != TRUE]
+            if unmet:
+                raise request.refuse(unmet[0], "an instruction whose requirements whole blocks meet")
             return unit
     blocks = ", ".join(f"{unit.fn.name} {blocks_of(unit)[0]} x {blocks_of(unit)[1]}" for unit in known)
     if blocks:

@@ -64,3 +64,35 @@ def test_a_family_in_a_header_is_not_about_one_constant(tmp_path: Path) -> None:
     text = OUTER + "const B : Nat = 4\nschedule every of outer\n    family B > 0, C > 0 =\n  split i by B as gi ragged\n"
     with pytest.raises(ValueError, match="`B` is a constant already"):
         items(tmp_path, text)
+
+
+PLATFORM = """
+impl Platform for Odd where
+  const DRAM = Level { line = 128, sharers = 16 }
+  const G = Device { simd_width = 32, threadgroup = 32768, mma = product8 }
+
+instr fn product8 (a: Vec f32 64) (b: Vec f32 64) (acc: Vec f32 64)
+requires active == WANTED
+-> Vec f32 64 =
+  mma_block a b acc
+  by_target metal
+    "multiply({result}, {a}, {b}, {acc});"
+"""
+TILED = """
+module (platform = Odd)
+import "./odd.cachet"
+schedule tiled of matmul @(S = PlusTimes f32) on G =
+  grid over (i, j)
+  tiles (i, j, k) (16, 16) (8, 8)
+contraction matmul {S : Semiring} (reads a: [S.Value; M, K]) (reads b: [S.Value; K, N]) -> out c: [S.Value; M, N] =
+  c[i, j] = sum k. a[i, k] * b[k, j]
+"""
+
+
+@pytest.mark.parametrize(("wanted", "verdict"), [("64", "proved"), ("32", "refused")])
+def test_tiles_ask_what_the_instruction_of_the_device_requires(tmp_path: Path, wanted: str, verdict: str) -> None:
+    found = items(tmp_path, TILED, only=("tiled",), odd=PLATFORM.replace("WANTED", wanted))["tiled"]
+    assert found.verdict.value == verdict
+    if verdict == "refused":
+        assert found.refusal is not None
+        assert found.refusal.message.startswith("tiles: product8 requires false")
