@@ -19,7 +19,8 @@ document(
 )
 document(
     "program.not-well-formed",
-    "An access of some iteration is outside its buffer, a divisor can be zero, two iterations of a grid touch one cell that one of them writes, or an "
+    "An access of some iteration is outside its buffer, a divisor can be zero, two iterations "
+    "of a grid touch one cell that one of them writes, or an "
     "iteration writes outside of the windows in the grid's header, or two iterations have windows that share a cell.",
     "could not prove load a[i, k + 1] stays inside [M, K]",
     "Correct the index or the bound, or state what the sizes must satisfy with `requires`.",
