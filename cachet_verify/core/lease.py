@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from cachet_verify.core.family import UnmodelledError
-from cachet_verify.core.index import ZERO, Formula, Index, Var, add, ceil_div, conjuncts, eq, le, lt, mul, neg, sub
+from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, ceil_div, conjuncts, eq, le, lt, mul, neg, sub
 from cachet_verify.core.ir import (
     Block,
     Blocks,
@@ -53,8 +53,8 @@ class Around:
 class Pull:
     """One lease: `root` is moved from `source` to `target` at each entry, and back where `is_back`.
 
-    `around` are the loops around it, the outermost first, and `under` is all that holds where it stands: it is entered
-    once an iteration of all of them in which the guards among that are met.
+    `loops` are the loops around it, the outermost first, and `around` the same with blocks in blocks as one. `under` is all that holds where it
+    stands: it is entered once an iteration of all of them in which the guards among that are met.
     """
 
     alias: str
@@ -63,6 +63,7 @@ class Pull:
     target: str
     is_back: bool
     around: tuple[Around, ...]
+    loops: tuple[Around, ...]
     under: tuple[Formula, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
@@ -86,6 +87,21 @@ def domain_facts(counter: str, domain: Domain) -> tuple[Formula, ...]:
         le(length, domain.size),
         le(add(low, length), domain.high),
     )
+
+
+def _around(outer: tuple[Around, ...], loop: Around) -> tuple[Around, ...]:
+    """The loops around a place, with one more inside them.
+
+    Blocks of b in blocks of a multiple of b are as many together as blocks of b in the whole: only the last block of
+    each kind is short, and both end where the whole does. Such a pair of loops is counted as one, under the inner one's name.
+    """
+    if outer and isinstance(loop.domain, Blocks) and isinstance(outer[-1].domain, Blocks):
+        whole, part = outer[-1].domain, loop.domain
+        is_all = part.low == ZERO and part.high == Var(f"{outer[-1].counter}.len")
+        if is_all and isinstance(whole.size, Const) and isinstance(part.size, Const) and 0 < part.size.value <= whole.size.value:
+            if whole.size.value % part.size.value == 0:
+                return (*outer[:-1], Around(loop.counter, Blocks(whole.low, whole.high, part.size), outer[-1].under))
+    return (*outer, loop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +141,10 @@ def _of_lease(stmt: Lease, rest: tuple[Stmt, ...], place: _Place) -> Iterator[Pu
     root, level = place.found(stmt.root)
     if level != stmt.level:
         is_back = stmt.mutable or root in _written(Block(rest), _after(stmt, place))
-        yield Pull(stmt.alias, root, level, stmt.level, is_back, place.around, place.facts, stmt.span)
+        counted: tuple[Around, ...] = ()
+        for loop in place.around:
+            counted = _around(counted, loop)
+        yield Pull(stmt.alias, root, level, stmt.level, is_back, counted, place.around, place.facts, stmt.span)
 
 
 def _after(stmt: Stmt, place: _Place) -> _Place:

@@ -110,11 +110,13 @@ def _name(base: str, taken: set[str]) -> str:
 def _bounded(pull: Pull, sizes: tuple[str, ...]) -> Pulled:
     known: dict[str, _Ends] = {size: (Var(size), Var(size)) for size in sizes}
     found: list[Trips] = []
-    for loop in pull.around:
-        trips = _trips(loop.domain, known)
-        if trips is None:
-            return Pulled(pull, tuple(found), loop.counter)
-        found.append(trips)
+    counted = {loop.counter: loop.domain for loop in pull.around}
+    for loop in pull.loops:
+        if loop.counter in counted:
+            trips = _trips(counted[loop.counter], known)
+            if trips is None:
+                return Pulled(pull, tuple(found), loop.counter)
+            found.append(trips)
         known.update(_ends_of(loop, known))
     return Pulled(pull, tuple(found))
 

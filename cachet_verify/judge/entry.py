@@ -23,7 +23,7 @@ def entries(pull: Pull, sizes: Mapping[str, int]) -> int | None:
     """How often a lease is entered at these sizes; None where that takes too long to count, or a divisor is 0."""
     left = [_MOST_STEPS]
     try:
-        return sum(all(holds(fact, at) for fact in pull.under) for at in _iterations(pull.around, dict(sizes), left))
+        return sum(all(holds(fact, at) for fact in pull.under) for at in _iterations(pull.loops, dict(sizes), left))
     except (_TooManyError, ZeroDivisionError):
         return None
 

@@ -183,19 +183,27 @@ def test_every_member_of_a_family_meets_the_budget(tmp_path: Path, block: str, v
 
 
 def nested(row: str) -> str:
-    body = "  for g in blocks (0 .. M) 16 do\n    for h in blocks (0 .. g.len) 4 do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
+    body = "  for g in 0 .. M do\n    for h in 0 .. g do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
     return leasing(f"  traffic {row} * {LINES} and back\n", body)
 
 
 def test_what_only_a_bound_exceeds_is_not_refused(tmp_path: Path) -> None:
-    """Blocks of 4 in blocks of 16 are as many as blocks of 4; what is derived is 4 for each block of 16, ragged or not."""
-    assert items(tmp_path, nested("4 * ceil (M / 16)"))["f"].verdict.value == "proved"
-    found = items(tmp_path, nested("ceil (M / 4)"))["f"]
+    """Pairs g, h with h < g < M are M (M - 1) / 2; what is derived is M for each g."""
+    assert items(tmp_path, nested("M * M"))["f"].verdict.value == "proved"
+    found = items(tmp_path, nested("floor (M * M / 2)"))["f"]
     assert (found.verdict.value, found.refusal) == ("undecided", None)
 
 
 def test_what_is_enough_is_not_called_the_least_where_it_may_not_be(tmp_path: Path) -> None:
-    """Two lengths of 5 hold three blocks of 4: two a length would do, four are what can be proved."""
-    made = refused(items(tmp_path, nested("ceil (M / 5)"))["f"])
+    """A block of 10 holds three blocks of 4, and a length of 5 two: two a length would do, three are what can be proved."""
+    body = "  for g in blocks (0 .. M) 10 do\n    for h in blocks (0 .. g.len) 4 do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
+    made = refused(items(tmp_path, leasing(f"  traffic ceil (M / 5) * {LINES} and back\n", body))["f"])
     assert made.counterexample == {"M": 5, "bytes_0": 1}
-    assert made.hints[1].startswith("enough in one row: `traffic 4 * ceil (M / 5) * ")
+    assert made.hints[1].startswith("enough in one row: `traffic 3 * ceil (M / 5) * ")
+
+
+def test_the_least_of_blocks_in_blocks_is_said(tmp_path: Path) -> None:
+    """Blocks of 4 in blocks of 16 are as many as blocks of 4, of which two lengths of 5 hold three: two a length."""
+    body = "  for g in blocks (0 .. M) 16 do\n    for h in blocks (0 .. g.len) 4 do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
+    made = refused(items(tmp_path, leasing(f"  traffic ceil (M / 5) * {LINES} and back\n", body))["f"])
+    assert made.hints[1].startswith("the least that one row has to allow: `traffic 2 * ceil (M / 5) * ")
