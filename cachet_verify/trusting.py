@@ -38,6 +38,7 @@ class Ledger:
     templates: tuple[Row, ...]
     facts: tuple[Row, ...]
     admitted: tuple[Row, ...]
+    functions: tuple[Row, ...]
     solvers: tuple[Row, ...]
     tools: Mapping[str, str]
     proved: int
@@ -62,12 +63,14 @@ class _Rows:
 def ledger(report: Report) -> Ledger:
     """The ledger of a report. Raises CachetError for files that changed while they were read."""
     proved = [item for item in report.items if item.verdict == Verdict.PROVED]
-    admitted, facts, solvers = _Rows(), _Rows(), _Rows()
+    admitted, facts, solvers, functions = _Rows(), _Rows(), _Rows(), _Rows()
     for file, item, claim in _claims(report):
         who = _named(file, item)
         for entry in claim.trusted:
             if entry.kind == "admitted":
                 admitted.add((entry.name, entry.reason or ""), who)
+            elif entry.kind == "function":
+                functions.add((entry.name, entry.reason or ""), who)
         for solver in claim.strength.solvers:
             solvers.add((solver,), who)
     for file in report.files:
@@ -77,6 +80,7 @@ def ledger(report: Report) -> Ledger:
         _templates(report),
         facts.rows(lambda name, source, relied: Row(name, "assumed", source=source, relied=relied)),
         admitted.rows(lambda name, reason, relied: Row(name, "admitted", reason, relied=relied)),
+        functions.rows(lambda name, reason, relied: Row(name, "trusted", reason, relied=relied)),
         solvers.rows(lambda name, relied: Row(name, "believed", relied=relied)),
         dict(report.tool),
         len(proved),
@@ -205,6 +209,7 @@ _MOST = 3
 def rendered(found: Ledger) -> str:
     """The ledger on a page."""
     lines = [*_section("laws", found.laws), *_section(f"templates ({TEMPLATE_REASON})", found.templates), *_section("admitted", found.admitted)]
+    lines += _section("functions", found.functions) if found.functions else ()
     lines += [*_facts(found.facts), *_section("solvers", found.solvers)]
     lines.append("tools: " + ", ".join(f"{name} {version}" for name, version in found.tools.items()))
     counts = {verdict: [name for name, own in found.open if own == verdict] for verdict in dict.fromkeys(own for _, own in found.open)}
@@ -280,6 +285,7 @@ def document(found: Ledger) -> dict[str, object]:
         "templates": [_with(row, "reason", "evidence") for row in found.templates],
         "facts": [_with(row, "source") for row in found.facts],
         "admitted": [_with(row, "reason") for row in found.admitted],
+        "functions": [_with(row, "reason") for row in found.functions],
         "solvers": [_with(row) for row in found.solvers],
         "tool": dict(found.tools),
         "proved": found.proved,

@@ -137,3 +137,13 @@ def test_the_laws_named_are_those_of_what_was_regrouped(tmp_path: Path) -> None:
     found = command(tmp_path, text, "check")
     assert "  by: sum on f32: associative over reals, sum on f32: identity over reals\n" in found.output
     assert "Max" not in found.output
+
+
+def test_the_ledger_lists_the_function_that_a_law_is_about(tmp_path: Path) -> None:
+    text = (
+        'import "cachet:attention"\ncontraction t (reads a: [f32; K]) (reads v: [f32; K]) -> out c: [f32; 1] =\n'
+        "  c[i] = normalised (reduce[reassoc] Online k. key (a[k]) (v[k]))\nschedule s of t =\n  regroup k by 4 as gk\n"
+    )
+    found = command(tmp_path, text, "trust")
+    assert "functions:\n  exp f32: trusted: its words stand for the real function\n    relied on by s (" in found.output
+    assert "Online: associative over reals: proved\n" in found.output
