@@ -61,11 +61,14 @@ def test_every_accepted_claim_rests_on_nothing_but_platform_facts_and_templates(
     for item in of(report, path).items:
         assert item.verdict == Verdict.PROVED, item.name
         if item.claim is not None:
-            assert item.claim.by == ()
+            text = path.read_text(encoding="utf-8")
+            assert item.claim.by == () or "[reassoc]" in text
+            others = [entry for entry in item.claim.trusted if entry.kind != "template"]
+            assert [(entry.kind, entry.name) for entry in others] in ([], [("function", "exp f32")])
+            assert not others or item.claim.by
             templates = [entry for entry in item.claim.trusted if entry.kind == "template"]
-            assert templates == list(item.claim.trusted)
-            assert not templates or any(word in path.read_text(encoding="utf-8") for word in ("instr fn", "tiles (", "mma "))
-            assert not item.claim.assumes or "platform" in path.read_text(encoding="utf-8")
+            assert not templates or any(word in text for word in ("instr fn", "tiles (", "mma "))
+            assert not item.claim.assumes or "platform" in text
             assert len(item.claim.strength.solvers) == (2 if item.obligations else 0)
 
 

@@ -13,6 +13,7 @@ from cachet_verify.core import ir
 from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.index import Index, variables
 from cachet_verify.core.meaning import Executable, capacity, shape_of
+from cachet_verify.core.memory import Memory
 from cachet_verify.core.valuation import Scope
 from cachet_verify.source import Span
 
@@ -41,7 +42,15 @@ class Counting(Executable):
 
     def _fill(self, stmt: ir.Declare, scope: Scope) -> Callable[..., None]:
         self._in_lanes(stmt)
-        return super()._fill(stmt, scope)
+        fill, size, counts = super()._fill(stmt, scope), self.bytes.get(stmt.name), self.counts
+        if size is None or stmt.init is None:
+            return fill
+
+        def noted(memory: Memory, cells: int) -> None:
+            counts["writes", stmt.name] += size * cells
+            fill(memory, cells)
+
+        return noted
 
     def _show(self, stmt: ir.Print, scope: Scope) -> Callable[[], None]:
         self.lane = None
