@@ -15,7 +15,6 @@ from cachet_verify.core.ir import (
     Axis,
     Block,
     Declare,
-    Fold,
     For,
     Grid,
     If,
@@ -164,22 +163,10 @@ class _Lifter:
             return self.block(stmt.body) if tile is None else (tile,)
         if isinstance(stmt, Block):
             return self.block(stmt)
-        if isinstance(stmt, Store) and isinstance(stmt.value, Fold) and stmt.lanes is None and self.values.known[stmt.buffer].is_memory:
-            return self.total(stmt, stmt.value)
         outer = outer_product_of(stmt) if isinstance(stmt, Store) else None
         if isinstance(stmt, Store) and outer is not None:
             return self.outer(stmt, outer)
         return (self.single(stmt),)
-
-    def total(self, stmt: Store, fold: Fold) -> ast.Body:
-        """The store of a running total: a local that starts, a loop of steps, and the store."""
-        place = self.values.place(stmt.buffer, stmt.index, None, False)
-        start = self.values.value(fold.init)
-        domain = lift_domain(self.values.terms, fold.domain)
-        self.values.terms.enter(fold.counter, fold.domain)
-        self.values.known[fold.acc] = Known(fold.elem, False)
-        loop = ast.For(fold.counter, domain, (ast.Assign(ast.Name(fold.acc), self.values.value(fold.step)),))
-        return (ast.Var(fold.acc, ast.Storage(type_of(fold.elem)), start), loop, ast.Store(place, ast.Name(fold.acc)))
 
     def outer(self, stmt: Store, outer: OuterProduct) -> ast.Body:
         """An outer product, after how many of the block's rows and columns are active."""

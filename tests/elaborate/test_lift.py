@@ -69,7 +69,7 @@ def test_a_blocked_nest_prints_as_it_was_written() -> None:
     assert printed(program(BLOCKED, "blocked")) == BLOCKED.rstrip("\n")
 
 
-def test_a_generic_contraction_prints_as_a_loop_over_a_total_with_its_result_as_a_parameter() -> None:
+def test_a_generic_contraction_prints_as_a_fold_with_its_result_as_a_parameter() -> None:
     expected = """\
 fn matmul {S : Semiring}
     (reads a: [S.Value; M, K])
@@ -79,10 +79,7 @@ produces Init c
 =
   for i in 0 .. M do
     for j in 0 .. N do
-      var acc'0: S.Value = S.zero ()
-      for k in 0 .. K do
-        acc'0 = S.mul_add (load a[i, k]) (load b[k, j]) acc'0
-      store c[i, j] = acc'0"""
+      store c[i, j] = fold k in 0 .. K from S.zero () as acc'0: S.Value do S.mul_add (load a[i, k]) (load b[k, j]) acc'0"""
     assert printed(program(MATMUL, "matmul")) == expected
 
 

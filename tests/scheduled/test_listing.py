@@ -1,7 +1,7 @@
 """The listings of `scheduled`, read by a person once and kept; each is a program, and says again what it was made from.
 
-The names, the nesting and the placement of copies and leases are those of the article's listings, the output as
-`(mut c: …)` with `produces Init c`, and the claim last.
+The names, the nesting and the placement of copies and leases are those of the article's listings, its sums written as
+folds, the output as `(mut c: …)` with `produces Init c`, and the claim last.
 """
 
 from __future__ import annotations

@@ -68,19 +68,6 @@ def test_reading_trees_and_parsing_import_no_lark() -> None:
     assert in_a_process(program) == "False"
 
 
-def test_three_hundred_lines_are_read_quickly() -> None:
-    text = (LISTING / "matmul.cachet").read_text(encoding="utf-8") + (LISTING / "library.cachet").read_text(encoding="utf-8")
-    source = SourceFile("whole", text)
-    assert len(source.line_starts) > 300
-    times = []
-    for _ in range(3):
-        load_table.cache_clear()
-        started = time.process_time()
-        parse(source)
-        times.append(time.process_time() - started)
-    assert min(times) < 0.3
-
-
 def test_work_grows_with_the_length_of_the_text() -> None:
     text = (LISTING / "library.cachet").read_text(encoding="utf-8")
     calls = []
