@@ -14,6 +14,7 @@ from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.index import Const, Formula, Index, evaluate, holds, le, subterms, variables
 from cachet_verify.core.ir import Print, Program, Traffic, statements
 from cachet_verify.core.lease import Pull
+from cachet_verify.core.spell import spell
 from cachet_verify.elaborate.item import ProgramItem
 from cachet_verify.elaborate.movement import home_of
 from cachet_verify.elaborate.platform import Platform
@@ -22,15 +23,18 @@ from cachet_verify.judge.entry import entries
 from cachet_verify.judge.item import reached, without_prints
 from cachet_verify.judge.plan import Asked, Budget, Missing, Plan, refusal
 from cachet_verify.judge.relation import Questions
+from cachet_verify.judge.spending import spendings
 from cachet_verify.kernel.budget import Way, allowed, demands, premises_of, within_budget
 from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.obligation import Obligation, Refuted, Verdict
+from cachet_verify.kernel.spending import factors
 from cachet_verify.report.record import Refusal
 from cachet_verify.source import Span
 
 CODE = "cost.traffic"
 _MOST_TRIED = 30_000
 _MOST_COUNTED = 400
+_FACTOR = 2
 
 
 def home(platform: Platform | None) -> str:
@@ -89,21 +93,33 @@ def budget_of(program: Program, rows: tuple[Traffic, ...], home: str, lines: Map
         loose = next((item for item in found if item.unbounded), None)
         if loose is not None:
             return f"the traffic of {loose.pull.alias}: no bound over sizes is known for the loop over {loose.unbounded}"
-        budget = Budget(program, rows, found, home, lines)
-        return budget, within_budget(program, rows, home, _bounds(found))
+        budget = _closer(Budget(program, rows, found, home, lines, {item.pull.alias: item.bounds for item in found}))
+        return budget, within_budget(program, rows, home, budget.bounds)
     except UnmodelledError as error:
         return str(error)
     except RuleError as error:
         return error.why
 
 
-def _bounds(found: tuple[Pulled, ...]) -> dict[str, tuple[Index, ...]]:
-    return {item.pull.alias: item.bounds for item in found}
+def _closer(budget: Budget) -> Budget:
+    """The budget with loops counted together, where numbers say that it is met so, and is not where each is counted for itself."""
+    sizes = frozenset(budget.program.sizes)
+    made = {item.pull.alias: spendings(item.pull, item.bounds, sizes) for item in budget.pulled}
+    if not any(made.values()) or _seems_met(budget):
+        return budget
+    closer = replace(budget, bounds={alias: made[alias] or bounds for alias, bounds in budget.bounds.items()})
+    return closer if _seems_met(closer) else budget
+
+
+def _seems_met(budget: Budget) -> bool:
+    """Whether no small sizes are found at which the bounds come to more than the rows."""
+    goals = (le(demand, allowed(budget.rows, way)) for way, demand in ways(budget).items())
+    return not any(next(failing_sizes(budget.program, goal), None) for goal in goals)
 
 
 def ways(budget: Budget) -> dict[Way, Index]:
     """For each way that something goes, how often at most."""
-    return demands([item.pull for item in budget.pulled], _bounds(budget.pulled))
+    return demands([item.pull for item in budget.pulled], budget.bounds)
 
 
 # --- the refusal -------------------------------------------------------------------------------
@@ -230,7 +246,9 @@ def note(found: Excess) -> str:
 
 
 def _moved(item: Pulled, budget: Budget, buffers: dict[str, int]) -> str:
-    text = " * ".join(trips.text for trips in item.trips)
+    bounds = budget.bounds[item.pull.alias]
+    parts = [trips.text for trips in item.trips] if bounds == item.bounds else [spell(part, _FACTOR) for part in factors(item.pull, bounds)]
+    text = " * ".join(parts)
     return _product(text, buffers, item.pull.root, item.pull.target, budget)
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from cachet_verify.core.index import ZERO, Formula, Var, le
 from cachet_verify.core.ir import Program, Require, Traffic
 from cachet_verify.elaborate.trip import Pulled
+from cachet_verify.kernel.budget import Bounds
 from cachet_verify.kernel.claim import Goal, Invariant, Minimal
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.report.record import ClaimPart, Refusal, TrustedEntry, Verdict
@@ -72,13 +73,17 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A program with its rows of traffic, its leases with bounds on the loops around them, and the line sizes of the levels, in bytes."""
+    """A program with its rows of traffic, its leases with bounds on the loops around them, and the line sizes of the levels, in bytes.
+
+    `bounds` are those proposed to the kernel, by the alias of each lease.
+    """
 
     program: Program
     rows: tuple[Traffic, ...]
     pulled: tuple[Pulled, ...]
     home: str
     lines: Mapping[str, int]
+    bounds: Bounds
 
 
 @dataclass(frozen=True, slots=True)

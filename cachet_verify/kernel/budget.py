@@ -16,11 +16,12 @@ from cachet_verify.core.lease import Pull, pulls
 from cachet_verify.kernel.ask import Asked
 from cachet_verify.kernel.claim import Goal, RuleError, WithinBudget, issue
 from cachet_verify.kernel.scope import bound_names
+from cachet_verify.kernel.spending import Bound, Spend, ask_spending, factors, loops_of
 
 RULE = "within-budget"
 
-Bounds = Mapping[str, Sequence[Index]]
-"""For the alias of each lease, a bound on the iterations of each loop around it, the outermost first."""
+Bounds = Mapping[str, Sequence[Bound]]
+"""For the alias of each lease, a bound on the iterations of each loop around it, the outermost first, or what the loop may spend."""
 
 Way = tuple[str, str, str, bool]
 """A buffer, the level it is moved from, the level it is moved to, and whether it is the way back that counts."""
@@ -55,7 +56,7 @@ def demands(found: Sequence[Pull], bounds: Bounds) -> dict[Way, Index]:
     total: dict[Way, Index] = {}
     for pull in found:
         count: Index = ONE
-        for bound in _bounds_of(pull, bounds):
+        for bound in factors(pull, _bounds_of(pull, bounds)):
             count = mul(count, bound)
         for is_back in (False, True) if pull.is_back else (False,):
             way = (pull.root, pull.source, pull.target, is_back)
@@ -77,17 +78,20 @@ def _pulls(program: Program, home: str) -> tuple[Pull, ...]:
         raise RuleError(RULE, f"the proof rules do not model {error}") from error
 
 
-def _bounds_of(pull: Pull, bounds: Bounds) -> Sequence[Index]:
+def _bounds_of(pull: Pull, bounds: Bounds) -> Sequence[Bound]:
     found = bounds.get(pull.alias)
-    if found is None or len(found) != len(pull.around):
+    if found is None or len(found) != len(loops_of(pull, found)):
         raise RuleError(RULE, f"no bound is proposed for each loop around the lease {pull.alias}", pull)
     return found
 
 
-def _ask_bounds(asked: Asked, pull: Pull, bounds: Sequence[Index], sizes: frozenset[str]) -> None:
+def _ask_bounds(asked: Asked, pull: Pull, bounds: Sequence[Bound], sizes: frozenset[str]) -> None:
     """Each loop runs at most as often as its bound says, whenever it is started; a bound is no negative number."""
-    _ask_sizes(asked, bounds, sizes)
-    for loop, bound in zip(pull.around, bounds, strict=True):
+    ask_spending(RULE, asked, pull, bounds, sizes)
+    _ask_sizes(asked, factors(pull, bounds), sizes)
+    for loop, bound in zip(loops_of(pull, bounds), bounds, strict=True):
+        if isinstance(bound, Spend):
+            continue
         subject = f"the loop over {loop.counter} around {pull.alias} runs no more often than its bound says"
         asked.ask(subject, loop.under, le(loop.trips, bound), can_refute=False)
         asked.ask(subject, (), le(ZERO, bound), can_refute=False)

@@ -136,6 +136,14 @@ def test_chains_that_are_none(bounds: tuple[Bound, ...]) -> None:
         asked(ACROSS, bounds, row(ceil_div(M, Const(4)), N))
 
 
+def test_blocks_in_blocks_as_one_loop_have_no_spending() -> None:
+    """There are four blocks in each block: were the two loops one, what is left of four would do for all of them."""
+    one = Spend(maximum(ZERO, sub(Const(4), H)))
+    with pytest.raises(RuleError):
+        asked(IN_BLOCKS, (one,), row(4))
+    assert invalid(asked(IN_BLOCKS, (Spend(Const(4)), one), row(4, 4)))
+
+
 def test_two_loops_met_on_a_diagonal_are_not_counted_as_one() -> None:
     """Each of i and j is met N times, i == j N times in all: the bound is their product, and no sum of both."""
     program = nest(loop("i", N, loop("j", N, guarded(eq(ROW, COL), lease("a")))))
