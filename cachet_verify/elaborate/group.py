@@ -49,8 +49,8 @@ def elaborate_groups(body: Statements, statement: ast.Grid, windows: Sequence[Wi
     meeting = find_meeting(regions.sequence(statement.body, scope, found))
     if meeting is not None:
         message = f"groups may use `{meeting.buffer}` here while others are still at an earlier use of it: no barrier parts the two"
-        hint = "`barrier` between them; in a loop its end meets its start too"
-        raise body.context.stop("elaborate.barrier", message, meeting.span or statement.span, hint)
+        fault = f"{message}\ntry: `barrier` between them; in a loop its end meets its start too"
+        raise UnsupportedError("a missing barrier", meeting.span or statement.span, fault)
     return groups, Block(tuple(found))
 
 
@@ -210,8 +210,8 @@ class _Regions:
             second = replace(self).sequence(stmt.otherwise, scope.assume(neg(condition)), orelse)
             found.append(If(condition, Block(tuple(then)), Block(tuple(orelse)), stmt.span))
             return Around((first, second), False)
-        says = "this barrier stands where not every group comes to it"
-        raise self.body.context.stop("elaborate.barrier", says, _barrier(stmt).span, _HINT)
+        fault = f"this barrier stands where not every group comes to it\ntry: {_HINT}"
+        raise UnsupportedError("a barrier that not every group comes to", _barrier(stmt).span, fault)
 
     def scratch(self, stmt: ast.Let | ast.Var, scope: Scope, found: list[Stmt]) -> Scope:
         """Memory that all groups of the tile share; its words are unspecified at first."""

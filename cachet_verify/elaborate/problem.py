@@ -18,17 +18,21 @@ class StopError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """A construct that is accepted but has no meaning here yet: its users are undecided."""
+    """A construct that is accepted but has no meaning here yet: its users are undecided.
+
+    `fault` says why it can have none, where that is so: the item that holds it is refused.
+    """
 
     construct: str
     span: Span | None = None
+    fault: str = ""
 
 
 class UnsupportedError(Exception):
     """A construct without a meaning yet was met; the item that holds it gets none."""
 
-    def __init__(self, construct: str, span: Span | None) -> None:
-        self.unsupported = Unsupported(construct, span)
+    def __init__(self, construct: str, span: Span | None, fault: str = "") -> None:
+        self.unsupported = Unsupported(construct, span, fault)
         super().__init__(construct)
 
 

@@ -26,6 +26,14 @@ document(
     "Correct the index or the bound, or state what the sizes must satisfy with `requires`.",
 )
 document(
+    "program.barrier",
+    "The groups of a tile meet at barriers, and at nothing else. Either one group may still be at an earlier use of shared memory when "
+    "another comes to the next one, or a barrier stands where not every group comes to it. No lockstep is assumed, of a group of one "
+    "vector's width either.",
+    "could not prove f is well formed: groups may use `xs` here while others are still at an earlier use of it: no barrier parts the two",
+    "Put `barrier` between the two uses, outside of guards that differ from group to group; the end of a loop meets its start.",
+)
+document(
     "program.uninitialised",
     "A word that nothing wrote reaches the caller: a local or a scratch buffer is read before it is written, or a function that "
     "says `produces Init c` leaves a cell of c alone.",

@@ -5,7 +5,7 @@ Takes elaborated items; gives plans. Must not decide anything that a solver is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.index import Const
@@ -29,8 +29,12 @@ from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.source import Span
 
 
-def not_supported(plan: Plan, unsupported: Iterable[Unsupported]) -> Plan:
+def not_supported(plan: Plan, unsupported: Sequence[Unsupported]) -> Plan:
     """The plan of an item that uses something without a meaning yet."""
+    for item in unsupported:
+        if item.fault:
+            message = f"could not prove {plan.name} is well formed: {item.fault}"
+            return replace(plan, settled=Settled(Verdict.REFUSED, refusal("program.barrier", message, item.span)))
     named = ", ".join(dict.fromkeys(item.construct for item in unsupported))
     return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=f"not-supported: {named}"))
 

@@ -28,7 +28,10 @@ from cachet_verify.rewrite.traverse import taken
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
-COMPUTED = ("split", "order", "grid", "pack", "pack_lanes", "keep", "registers", "outer_products", "tiles", "stage", "double_buffer", "reduce", "regroup")
+COMPUTED = (
+    *("split", "order", "grid", "pack", "pack_lanes", "keep", "registers", "outer_products"),
+    *("tiles", "stage", "double_buffer", "reduce", "regroup"),
+)
 """The steps whose result is computed, which no file defines: for those who misspell one."""
 
 
