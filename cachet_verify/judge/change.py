@@ -25,6 +25,8 @@ Proves = Callable[[Plan], bool]
 _MOST_VARIANTS = 24
 _MOST_ROUNDS = 8
 _FACTOR = 2
+_LARGE = (1 << 40, 1 << 60)
+"""Sizes at which what is a number for all sizes has come to it."""
 
 
 def budget_hints(plan: Plan, budget: Budget, over: Excess, proves: Proves, opened: Opened | None) -> tuple[str, ...]:
@@ -142,6 +144,8 @@ def _without_number(row: Traffic) -> Index:
 
 def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Iterator[str]:
     """The least number of one row with which the whole budget is met, found from sizes at which less is too little."""
+    if _grows(budget, over, place):
+        return
     number, points = 1, [over.sizes]
     for _ in range(_MOST_ROUNDS):
         needed = [_needed(budget, over, place, sizes) for sizes in points]
@@ -161,6 +165,14 @@ def _least(budget: Budget, over: Excess, place: _Place, proves: Proves) -> Itera
         is_least = any(_is_too_little(budget, over, _with(budget.rows, place, number - 1), sizes) for sizes in points)
         said = "the least that one row has to allow" if is_least else "enough in one row"
         yield f"{said}: `{_row_text(place, number)}`"
+
+
+def _grows(budget: Budget, over: Excess, place: _Place) -> bool:
+    """Whether the number that is enough at large sizes is not at larger ones: then no number will do at all."""
+    premises = premises_of(budget.program)
+    choices = (dict.fromkeys(budget.program.sizes, value) for value in _LARGE)
+    needed = [_needed(budget, over, place, sizes) for sizes in choices if all(is_true(premise, sizes) for premise in premises)]
+    return len(needed) == len(_LARGE) and None not in needed and len(set(needed)) > 1
 
 
 def _needed(budget: Budget, over: Excess, place: _Place, sizes: Mapping[str, int]) -> int | None:

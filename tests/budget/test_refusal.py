@@ -207,3 +207,12 @@ def test_the_least_of_blocks_in_blocks_is_said(tmp_path: Path) -> None:
     body = "  for g in blocks (0 .. M) 16 do\n    for h in blocks (0 .. g.len) 4 do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
     made = refused(items(tmp_path, leasing(f"  traffic ceil (M / 5) * {LINES} and back\n", body))["f"])
     assert made.hints[1].startswith("the least that one row has to allow: `traffic 2 * ceil (M / 5) * ")
+
+
+def test_no_number_is_looked_for_where_what_is_needed_grows(tmp_path: Path) -> None:
+    """A row over N alone is never enough for M * N, whatever its number; eight times ceil (M / 8) are enough for M."""
+    across = "  for p in 0 .. M do\n    for q in 0 .. N do\n      lease mut near = x at L1\n      store near[0] = 1.0\n"
+    body = leasing(f"  traffic N * {LINES} and back\n", across, "(mut x: [f32; 8]) (mut y: [f32; M, N])")
+    assert refused(items(tmp_path, body)["f"]).hints[1:] == ()
+    enough = leasing(f"  traffic ceil (M / 8) * {LINES} and back\n", LOOP)
+    assert refused(items(tmp_path, enough)["f"]).hints[1:] == (f"the least that one row has to allow: `traffic 8 * ceil (M / 8) * {LINES} and back`",)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from cachet_verify.core.index import ONE, ZERO, Const, Mod, Product, Var, eq, holds, le, lt
+from cachet_verify.core.index import ONE, ZERO, Const, Mod, Product, Var, ceil_div, eq, holds, le, lt, mul
 from cachet_verify.kernel.obligation import Answer, Failed, Obligation, Proved, Refuted, Undecided
 from cachet_verify.kernel.point import at_point, refuted_at
 from cachet_verify.solver.point import small_point
@@ -34,6 +34,15 @@ def test_the_first_small_values_that_break_an_obligation() -> None:
 )
 def test_nothing_is_proposed_where_nothing_small_breaks_it(obligation: Obligation) -> None:
     assert small_point(obligation) is None
+
+
+def test_values_next_to_numbers_break_what_no_small_ones_do() -> None:
+    """With both at 513 there are 2 * 2 blocks of 512 and twice 1 * 1 of 1024; four times those are always enough."""
+    blocks = Product(ceil_div(M, Const(512)), ceil_div(N, Const(512)))
+    double = mul(Const(2), Product(ceil_div(M, Const(1024)), ceil_div(N, Const(1024))))
+    assert small_point(Obligation("x", (le(ZERO, M), le(ZERO, N)), le(blocks, double))) == {"M": 513, "N": 513}
+    four = mul(Const(2), double)
+    assert small_point(Obligation("x", (le(ZERO, M), le(ZERO, N)), le(blocks, four))) is None
 
 
 @pytest.mark.parametrize("seed", range(40))
