@@ -174,8 +174,7 @@ def _end(term: Index, known: Mapping[str, _Ends], side: int) -> Index | None:
     if isinstance(term, Product):
         return _end_of_product(term, known, side)
     if isinstance(term, Div):
-        top = _end(term.left, known, side)
-        return div(top, term.right) if top is not None and _is_positive(term.right, known) else None
+        return _end_of_quotient(term, known, side)
     if isinstance(term, Mod):
         if not _is_positive(term.right, known):
             return None
@@ -192,6 +191,17 @@ def _end_of_product(term: Product, known: Mapping[str, _Ends], side: int) -> Ind
         return None
     left, right = _end(term.left, known, side), _end(term.right, known, side)
     return None if left is None or right is None else mul(left, right)
+
+
+def _end_of_quotient(term: Div, known: Mapping[str, _Ends], side: int) -> Index | None:
+    """By a divisor that stays the same, or, of naturals, by the least that the divisor can be; 0 is their least."""
+    top = _end(term.left, known, side)
+    if top is None or _is_positive(term.right, known):
+        return None if top is None else div(top, term.right)
+    lows = _least(term.left, known), _least(term.right, known)
+    if lows[0] is None or not _is_natural(lows[0]) or not isinstance(lows[1], Const) or lows[1].value < 1:
+        return None
+    return ZERO if side == 0 else div(top, lows[1])
 
 
 def _end_of_extreme(term: Min | Max, known: Mapping[str, _Ends], side: int) -> Index | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cachet_verify.core import ir
-from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, ceil_div, div, eq, evaluate, lt, maximum, minimum, mul, sub
+from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, add, ceil_div, div, eq, evaluate, lt, maximum, minimum, mul, sub
 from cachet_verify.core.lease import pulls
 from cachet_verify.elaborate.trip import pulled
 from cachet_verify.judge.entry import entries
@@ -178,3 +178,17 @@ def test_proposals_are_what_is_counted(name: str) -> None:
         for term in terms:
             total *= evaluate(term, sizes)
         assert total == entries(pull, sizes), sizes
+
+
+@pytest.mark.parametrize("by", [1, 2])
+def test_quotients_by_a_counter_are_bounded_by_the_least_it_can_be(by: int) -> None:
+    """floor (M / (i + by)) is floor (M / by) at most, and that at i = 0."""
+    program = nest(loop("i", N, loop("j", div(M, add(ROW, Const(by))), lease("a"))))
+    (item,) = pulled(program, "DRAM")
+    assert item.bounds == (N, div(M, Const(by)))
+
+
+@pytest.mark.parametrize("divisor", [ROW, sub(ROW, ONE), sub(M, N)], ids=["0 at first", "below 0 at first", "nothing is known"])
+def test_quotients_by_what_may_be_0_are_not_bounded(divisor: Index) -> None:
+    (item,) = pulled(nest(loop("i", N, loop("j", div(M, divisor), lease("a")))), "DRAM")
+    assert item.unbounded == "j"
