@@ -184,7 +184,10 @@ def side_of(unit: Unit, expr: ast.Expr, context: Context) -> tuple[str, Program 
         raise context.unknown(head.name, head.span)
     if isinstance(entry.declaration, ast.Schedule):
         applied = unit.applied(head.name)
-        return head.name, None if applied is None else instantiate(applied, bind(applied, implicit, context, expr.span), context), True
+        if applied is None:
+            return head.name, None, True
+        bound = instantiate(applied, bind(applied, implicit, context, expr.span), context)
+        return bound.name, bound, True
     if not isinstance(entry.declaration, (ast.Contraction, ast.Fn)):
         raise context.stop("elaborate.proof", f"`{head.name}` is no function", head.span)
     found = unit.program(entry, head.span)

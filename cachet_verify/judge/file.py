@@ -136,7 +136,8 @@ def open_loaded(loaded: LoadedFile, platform: Platform | None = None, other: Ope
     """Elaborate a loaded file, as `open_file`; `other` is one that may share schedules with it. Raises CachetError."""
     module = elaborate(loaded, platform=platform)
     applied = AppliedSchedules(module, other)
-    if any(item.waits_for for item in module.programs.values()):
+    of_schedules = any(isinstance(item, RelateItem) and item.schedules for item in module.proofs)
+    if of_schedules or any(item.waits_for for item in module.programs.values()):
         module = elaborate(loaded, _Ready(applied), platform=platform)
     return Opened(loaded, module, applied)
 
