@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from random import Random
 
 from cachet_verify.core.family import accesses
 from cachet_verify.core.index import (
@@ -36,10 +37,12 @@ from cachet_verify.kernel.dataflow import INITIAL, Node, Side, Terminal, cell_na
 _ROUNDS = 8
 _CELLS = 24
 _SHORT, _LONG = 60, 800
+_STUBBORN = 24
 _WHOLE = -1
 
 Pair = tuple[Node, Node]
 _End = tuple[Terminal, tuple[int, ...]]
+_Ends = tuple[_End | None, _End | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,37 @@ class Disagreement:
 class Trace:
     """What the descents saw: points of each pair, the equations they leave, the first disagreement."""
 
+    left: Side
+    right: Side
+    sizes: Sizer
+    products: tuple[Index, ...]
     seen: dict[Pair, list[tuple[int, ...]]] = field(default_factory=dict)
     spans: dict[Pair, Span] = field(default_factory=dict)
     operands: dict[Pair, int] = field(default_factory=dict)
     disagreement: Disagreement | None = None
+
+    def see(self, pair: Pair, point: tuple[int, ...]) -> bool:
+        """Take a point of a pair; whether it leaves fewer equations."""
+        self.seen.setdefault(pair, []).append(point)
+        span = self.spans.get(pair)
+        if span is None:
+            span = self.spans[pair] = self._span(pair)
+        rank = span.rank
+        span.take(span.rows(*point))
+        return span.rank > rank
+
+    def count(self, pair: Pair) -> int:
+        """How many operands to go on to, `_WHOLE` for a copy's."""
+        if pair not in self.operands:
+            self.operands[pair] = _operands(self.left, self.right, pair)
+        return self.operands[pair]
+
+    def _span(self, pair: Pair) -> Span:
+        names = (*self.sizes.sizes, *self.left.names(pair[0]), *self.right.names(pair[1]))
+        known = set(names)
+        terms: list[Index] = [*(Var(name) for name in names[len(self.sizes.sizes) :]), *(term for term in self.products if variables(term) <= known)]
+        terms += [Var(size) for size in self.sizes.sizes]
+        return Span(tuple(terms), compile_terms(names, terms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,65 +147,113 @@ def _first(pieces: list[_Piece], point: tuple[int, ...]) -> _End | None:
 
 def descend(left: Side, right: Side, outputs: Sequence[str], sizes: Sizer, seed: int = 0) -> Trace:
     """Pairs of operation instances met from sampled cells of the outputs, until no new equation falls."""
-    trace = Trace()
-    walkers = _Walker(left, sizes.sizes), _Walker(right, sizes.sizes)
-    width = len(sizes.sizes)
-    ranks: dict[Pair, int] = {}
+    trace = Trace(left, right, sizes, monomials((left, right)))
+    descent = _Descent(_Walker(left, sizes.sizes), _Walker(right, sizes.sizes), len(sizes.sizes), trace)
+    draw = Random(seed)
     calm = 0
     scale = 1 + sum(1 for member in left.families.members for _ in values(member.value)) // _LONG
     for turn in range(_ROUNDS):
+        before = {pair: span.rank for pair, span in trace.spans.items()}
         for buffer in outputs:
             names = cell_names(buffer, len(left.families.buffers[buffer].shape))
             shape = left.families.buffers[buffer].shape
             for place, point in enumerate(draw_cells(shape, names, sizes, _CELLS, seed + 1 + turn)):
                 limit = _LONG if place < 2 else _SHORT
-                why = _walk_cell(walkers, buffer, point, width, trace, limit * scale)
+                why = descent.from_cell(buffer, point, limit * scale) or descent.falling(buffer, point, draw)
                 if why is not None and trace.disagreement is None:
-                    at = dict(zip(sizes.sizes, point[:width], strict=True))
-                    trace.disagreement = Disagreement(buffer, point[width:], at, why)
+                    at = dict(zip(sizes.sizes, point[: len(sizes.sizes)], strict=True))
+                    trace.disagreement = Disagreement(buffer, point[len(sizes.sizes) :], at, why)
         if trace.disagreement is not None:
             break
-        found = {pair: span.rank for pair, span in _spans(trace, left, right, sizes).items()}
-        calm = calm + 1 if found == ranks else 0
-        ranks = found
+        calm = calm + 1 if before == {pair: span.rank for pair, span in trace.spans.items()} else 0
         if calm == 2:
             break
     return trace
 
 
-def _walk_cell(walkers: tuple[_Walker, _Walker], buffer: str, point: tuple[int, ...], width: int, trace: Trace, limit: int) -> str | None:
-    """Descend from one cell, the pairs that were met least first: a value of many operations leaves time for what it is computed from."""
-    left, right = walkers
-    sizes = point[:width]
-    visited: set[tuple[Pair, tuple[int, ...]]] = set()
-    waiting: list[tuple[int, int, Pair, tuple[int, ...], tuple[int, ...]]] = []
-    why: str | None = None
+@dataclass(frozen=True, slots=True)
+class _Descent:
+    """Both programs' flows, descended together; `width` is how many sizes a point starts with."""
 
-    def meet(ours: _End | None, theirs: _End | None) -> None:
-        nonlocal why
-        met = _meet(left.side, right.side, ours, theirs)
-        if isinstance(met, str):
-            why = why or met
-        elif met is not None and ours is not None and theirs is not None and (met, (*ours[1], *theirs[1])) not in visited:
-            visited.add((met, (*ours[1], *theirs[1])))
-            heappush(waiting, (len(trace.seen.get(met, ())), -len(visited), met, ours[1], theirs[1]))
+    left: _Walker
+    right: _Walker
+    width: int
+    trace: Trace
 
-    meet(left.final(buffer, point), right.final(buffer, point))
-    steps = 0
-    while waiting and steps < limit:
-        _, _, met, here, there = heappop(waiting)
-        steps += 1
-        trace.seen.setdefault(met, []).append((*sizes, *here, *there))
-        count = trace.operands.get(met)
-        if count is None:
-            count = trace.operands[met] = _operands(left.side, right.side, met)
-        first, second = (*sizes, *here), (*sizes, *there)
+    def from_cell(self, buffer: str, point: tuple[int, ...], limit: int) -> str | None:
+        """Descend from one cell, the pairs that were met least first: a value of many operations leaves time for what it is computed from."""
+        sizes = point[: self.width]
+        visited: set[tuple[Pair, tuple[int, ...]]] = set()
+        waiting: list[tuple[int, int, Pair, tuple[int, ...], tuple[int, ...]]] = []
+        why: str | None = None
+
+        def meet(ours: _End | None, theirs: _End | None) -> None:
+            nonlocal why
+            met = self.meet(ours, theirs)
+            if isinstance(met, str):
+                why = why or met
+            elif met is not None and ours is not None and theirs is not None and (met, (*ours[1], *theirs[1])) not in visited:
+                visited.add((met, (*ours[1], *theirs[1])))
+                heappush(waiting, (len(self.trace.seen.get(met, ())), -len(visited), met, ours[1], theirs[1]))
+
+        meet(self.left.final(buffer, point), self.right.final(buffer, point))
+        steps = 0
+        while waiting and steps < limit:
+            _, _, met, here, there = heappop(waiting)
+            steps += 1
+            self.trace.see(met, (*sizes, *here, *there))
+            for ours, theirs in self.below(met, (*sizes, *here), (*sizes, *there)):
+                meet(ours, theirs)
+        return why
+
+    def falling(self, buffer: str, point: tuple[int, ...], draw: Random) -> str | None:
+        """Descend from one cell to where a flow ends, mostly by the same operand of each operation: so to the start of long chains.
+
+        A point that leaves fewer equations is gone on from by all its operands. Where they come from an instance by
+        affine terms, the equations that are left below then hold of everything that those above hold of.
+        """
+        sizes = point[: self.width]
+        chosen: dict[Pair, int] = {}
+        ends: list[_Ends] = [(self.left.final(buffer, point), self.right.final(buffer, point))]
+        place = 0
+        for _ in range(_LONG):
+            why = self.spread(ends, sizes)
+            ours, theirs = ends[place] if ends else (None, None)
+            met = self.meet(ours, theirs)
+            if why is not None or isinstance(met, str):
+                return why or str(met)
+            if met is None or ours is None or theirs is None:
+                return None
+            ends = list(self.below(met, (*sizes, *ours[1]), (*sizes, *theirs[1])))
+            if met not in chosen or not draw.randrange(_STUBBORN):
+                chosen[met] = draw.randrange(max(len(ends), 1))
+            place = chosen[met]
+        return None
+
+    def spread(self, ends: Sequence[_Ends], sizes: tuple[int, ...]) -> str | None:
+        """Take points, and those below each that leaves fewer equations; why two flows differ, where they do."""
+        waiting = list(ends)
+        while waiting:
+            ours, theirs = waiting.pop()
+            met = self.meet(ours, theirs)
+            if isinstance(met, str):
+                return met
+            if met is not None and ours is not None and theirs is not None and self.trace.see(met, (*sizes, *ours[1], *theirs[1])):
+                waiting.extend(self.below(met, (*sizes, *ours[1]), (*sizes, *theirs[1])))
+        return None
+
+    def below(self, met: Pair, ours: tuple[int, ...], theirs: tuple[int, ...]) -> Iterator[_Ends]:
+        """Where the operands of two instances come from, or the words of two copies."""
+        count = self.trace.count(met)
         if count == _WHOLE:
-            meet(left.followed(met[0], first), right.followed(met[1], second))
-            continue
+            yield self.left.followed(met[0], ours), self.right.followed(met[1], theirs)
+            return
         for place in range(count):
-            meet(left.operand(met[0], place, first), right.operand(met[1], place, second))
-    return why
+            yield self.left.operand(met[0], place, ours), self.right.operand(met[1], place, theirs)
+
+    def meet(self, ours: _End | None, theirs: _End | None) -> Pair | str | None:
+        """The pair of nodes to go on from, None where both flows end alike, or why they differ."""
+        return _meet(self.left.side, self.right.side, ours, theirs)
 
 
 def _operands(left: Side, right: Side, met: Pair) -> int:
@@ -244,7 +322,7 @@ def fit(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Formu
     whose steps are counted along a symbolic extent.
     """
     found: dict[Pair, Formula] = {}
-    for pair, span in _spans(trace, left, right, sizes).items():
+    for pair, span in trace.spans.items():
         equations = span.equations() or _along_sizes(pair, trace.seen[pair], left, right, sizes)
         found[pair] = conj((*equations, *_inside(left, pair[0]), *_inside(right, pair[1])))
     return found
@@ -266,24 +344,3 @@ def _along_sizes(pair: Pair, points: Sequence[tuple[int, ...]], left: Side, righ
     for point in points:
         span.take(span.rows(*point))
     return span.equations()
-
-
-def _spans(trace: Trace, left: Side, right: Side, sizes: Sizer) -> dict[Pair, Span]:
-    products = monomials((left, right))
-    for pair, points in trace.seen.items():
-        span = trace.spans.get(pair)
-        names = (
-            *sizes.sizes,
-            *left.names(pair[0]),
-            *right.names(pair[1]),
-        )
-        if span is None:
-            known = set(names)
-            own = [term for term in products if variables(term) <= known]
-            terms: list[Index] = [*(Var(name) for name in names[len(sizes.sizes) :]), *own]
-            terms += [Var(size) for size in sizes.sizes]
-            span = trace.spans[pair] = Span(tuple(terms), compile_terms(names, terms))
-        for point in points[span.taken :]:
-            span.take(span.rows(*point))
-        span.taken = len(points)
-    return trace.spans
