@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cachet_verify.core.ir import Program
+from cachet_verify.core.ir import Program, Reduction
 from cachet_verify.judge.plan import Asked, Plan, Settled, premises_of, refusal
 from cachet_verify.judge.relation import Questions, compared, formed, mixture
-from cachet_verify.judge.shadow import Regrouped, asked_over_reals, forbidden, in_order, laws_over_reals, regrouped, said_over_reals
+from cachet_verify.judge.shadow import (
+    Regrouped,
+    asked_over_reals,
+    broken_law,
+    cut_over_reals,
+    forbidden,
+    in_order,
+    laws_over_reals,
+    regrouped,
+    said_over_reals,
+)
 from cachet_verify.kernel.claim import reflexivity
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.rewrite.apply import apply_all, expand
@@ -29,7 +39,8 @@ class Applied:
     """A schedule with its steps applied as far as they go, and why they stopped: `stopped_at` is the step that did not apply.
 
     `admitted` is what its lines admit, those of the schedule fns they call included. `regrouped` are its steps that regroup: they
-    come first, and where they keep real numbers alone, `start` is the shadow and `outcomes` are the steps behind it.
+    come first, and where they keep real numbers alone, `start` is the shadow and `outcomes` are the steps behind it. `cut` are the
+    reductions that they cut by laws over the reals, or that a step was to cut which the rules refused.
     """
 
     start: Program
@@ -39,6 +50,7 @@ class Applied:
     stopped_at: str = ""
     admitted: tuple[TrustedEntry, ...] = ()
     regrouped: Regrouped | None = None
+    cut: tuple[Reduction, ...] = ()
 
     @property
     def base(self) -> Program:
@@ -71,15 +83,19 @@ def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Sco
     name = at.name if isinstance(at, ast.Step) else ""
     entries = tuple(TrustedEntry("admitted", "schedule line", line.reason) for line in admits(lines, scope))
     spans = tuple(step.span for step in steps)
+    cut = cut_over_reals(start, first, at if stopped is not None and stopped.diagnostic.code == "rewrite.rule" else None)
     if first is not None and first.is_real:
         count = len(first.outcomes)
-        return Applied(first.after, tuple(outcomes[count:]), stopped, spans[count:], name, entries, first)
-    return Applied(start, tuple(outcomes), stopped, spans, name, entries, first)
+        return Applied(first.after, tuple(outcomes[count:]), stopped, spans[count:], name, entries, first, cut)
+    return Applied(start, tuple(outcomes), stopped, spans, name, entries, first, cut)
 
 
 def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
     """The plan of a schedule's claim: bits of the program it starts from."""
     plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name, admitted=applied.admitted)
+    broken = broken_law(applied.cut, name, span)
+    if broken is not None:
+        return replace(plan, settled=Settled(Verdict.REFUSED, broken))
     if applied.stopped is not None:
         return replace(plan, settled=Settled(Verdict.REFUSED, forbidden(applied.base, applied.stopped, inapplicable(applied.stopped, span), span)))
     mix = mixture(applied.start, applied.program)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cachet_verify.core.ir import Program
+from cachet_verify.core.ir import Program, Reduction
 from cachet_verify.judge.plan import Asked, refusal
 from cachet_verify.kernel.claim import Claim, SameOverReals, discharge, transitivity_over_reals
+from cachet_verify.kernel.regroup import bare, equations
 from cachet_verify.report.record import ClaimPart, Refusal, Replay
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expression import counter_name
@@ -59,6 +60,14 @@ def regrouped(start: Program, outcomes: Sequence[StepOutcome], steps: Sequence[a
     return Regrouped(start, prefix, kinds.pop(), tuple(name for name in named if name is not None))
 
 
+def cut_over_reals(start: Program, found: Regrouped | None, stopped: ast.ScheduleLine | None) -> tuple[Reduction, ...]:
+    """The reductions that are cut by a law over the reals, or would have been where steps stopped."""
+    named = set(found.indices) if found is not None and found.is_real else set()
+    if isinstance(stopped, ast.Step) and is_regrouping(stopped) and stopped.args:
+        named.add(counter_name(stopped.args[0]) or "")
+    return tuple(reduction for reduction in start.reductions if reduction.counter in named and reduction.is_permitted)
+
+
 def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
     """The goals that lead to a shadow."""
     return tuple(
@@ -76,6 +85,24 @@ def laws_over_reals(found: Regrouped) -> tuple[str, ...]:
     cut = (reduction for reduction in found.origin.reductions if reduction.counter in found.indices)
     names = dict.fromkeys(reduction.monoid or f"sum on {reduction.parts[0][1]}" for reduction in cut)
     return tuple(f"{name}: {law} over reals" for name in names for law in ("associative", "identity"))
+
+
+def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) -> Refusal | None:
+    """The refusal of a schedule by a law that its regrouping needs over the reals, where numbers break it."""
+    from cachet_verify.replay.law import Point, find_difference
+
+    for reduction in reductions:
+        for law in equations(reduction):
+            points = tuple(Point(variable.fields, tuple(words for _, words in variable.points)) for variable in law.variables)
+            found = find_difference("reals", points, tuple(map(bare, law.left)), tuple(map(bare, law.right)))
+            if found is None:
+                continue
+            of = reduction.monoid or f"sum on {reduction.parts[0][1]}"
+            part = "the two sides are equal" if len(law.left) == 1 else f"part {found.part} of the two sides is equal"
+            text = f"could not prove law {of}: {law.name} over reals, which {name} regroups `{reduction.counter}` by: {part}"
+            made = refusal("law.not-proved", f"{text}\n  left: {found.left}\n  right: {found.right}", span)
+            return replace(made, counterexample=dict(found.values))
+    return None
 
 
 def chained_over_reals(claims: Iterable[Claim]) -> tuple[Claim, ...]:

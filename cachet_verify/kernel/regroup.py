@@ -62,6 +62,16 @@ class Names:
     title: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A law that a regrouping needs: its name, its variables, and the sides that have to agree."""
+
+    name: str
+    variables: tuple[LawVariable, ...]
+    left: Parts
+    right: Parts
+
+
 def regroup(program: Program, path: Path, size: Index, reduction: Reduction, element: Parts | None, names: Names, domain: str) -> Goal:
     """Cut the reduction at a path into blocks. Raises RuleError, and UnmodelledError where a law is not read.
 
@@ -306,18 +316,28 @@ def _law(domain: str, variables: tuple[LawVariable, ...], left: Parts, right: Pa
     return law_over_reals(variables, tuple(map(bare, left)), tuple(map(bare, right))).obligations
 
 
-def _laws(reduction: Reduction, domain: str) -> Iterator[Obligation]:
-    """Combining is associative, and an empty value in between changes nothing."""
+def equations(reduction: Reduction) -> tuple[Equation, ...]:
+    """What regrouping asks of a reduction: combining is associative, and an empty value in between changes nothing."""
     variables = tuple(_variable(reduction, letter) for letter in "abc")
     a, b, c = (_parts(variable) for variable in variables)
 
     def both(left: Parts, right: Parts) -> Parts:
         return combine(reduction, left, right)
 
+    return (
+        Equation("associative", variables, both(a, both(b, c)), both(both(a, b), c)),
+        Equation("identity", variables[:2], both(a, both(reduction.empty, b)), both(a, b)),
+    )
+
+
+def _laws(reduction: Reduction, domain: str) -> Iterator[Obligation]:
+    """The obligations of the equations; over the reals, what is combined is again a number or a point."""
     if domain == "reals":
-        closed_over_reals(variables[:2], tuple(map(bare, both(a, b))))
-    yield from _law(domain, variables, both(a, both(b, c)), both(both(a, b), c))
-    yield from _law(domain, variables[:2], both(a, both(reduction.empty, b)), both(a, b))
+        variables = tuple(_variable(reduction, letter) for letter in "ab")
+        combined = combine(reduction, *(_parts(variable) for variable in variables))
+        closed_over_reals(variables, tuple(map(bare, combined)))
+    for law in equations(reduction):
+        yield from _law(domain, law.variables, law.left, law.right)
 
 
 def _is_combining(program: Program, step: Parts, wanted: Parts, totals: tuple[str, ...], reduction: Reduction, domain: str) -> Iterator[Obligation]:
