@@ -121,6 +121,13 @@ _TABLE = (
         "c[i, i] = a[i]",
         "Give each dimension an index of its own; use a `fn` for loops.",
     ),
+    (
+        "elaborate.equation.where",
+        "A condition after `where` compares indices and sizes, and speaks of an index of its sum or reduction. What an index runs over never "
+        "depends on words.",
+        "c[i] = sum k where a[i, k] > 0.0. a[i, k]",
+        "Compare indices and sizes: `sum k where k <= i. a[i, k]`; a choice by words is part of the value: `if … then … else …`.",
+    ),
     ("elaborate.equation.twice", "Two equations define one name.", "c[i] = a[i]\nc[i] = b[i]", "Keep one of them."),
     (
         "elaborate.generic.member",

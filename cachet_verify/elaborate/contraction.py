@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cachet_verify.core.index import ZERO, Index, Var, le, lt
-from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Program, Range, Reduction, Stmt, Store, Value
+from cachet_verify.core.ir import Block, Declare, For, Load, Program, Range, Reduction, Stmt, Store, Value
+from cachet_verify.elaborate.bound import Bounded
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_shape
 from cachet_verify.elaborate.place import Place
@@ -21,7 +22,7 @@ from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
-from cachet_verify.elaborate.total import Counters, Monoid, Totals, without_lets
+from cachet_verify.elaborate.total import Monoid, Totals, folded, looped, without_lets
 from cachet_verify.syntax import ast
 
 Computed = TypeVar("Computed")
@@ -160,11 +161,11 @@ class Equations(Totals):
 
     def chain(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
         """One running total over all indices of a sum, in lexicographic order."""
-        counters, scope = self.counted(expr, place)
+        found = self.ranged(expr, place)
         semiring = Semiring(self.context, wanted.elem, expr.span)
-        self.note(expr, counters, _addition(semiring, wanted))
+        self.note(expr, found.ends, _addition(semiring, wanted))
         inner: list[Stmt] = []
-        factors = without_lets(inner, self.factors(expr.body, wanted, Place(scope, None, inner)))
+        factors = without_lets(inner, self.factors(expr.body, wanted, Place(found.scope, None, inner)))
         zero = semiring.apply("zero")
 
         def step(total: str) -> Value:
@@ -173,27 +174,20 @@ class Equations(Totals):
             return semiring.apply("add", Load(total), *factors)
 
         if inner:
-            return self.as_loops(expr, wanted.elem, counters, zero, (inner, step), place)
-        totals = [self.context.fresh.accumulator() for _ in counters]
-        value = step(totals[-1])
-        for number in range(len(counters) - 1, -1, -1):
-            counter, extent = counters[number]
-            start = Load(totals[number - 1]) if number else zero
-            value = Fold(counter, Range(ZERO, extent), start, totals[number], wanted.elem, value)
-        return value
+            return self.as_loops(expr, wanted.elem, found, zero, (inner, step), place)
+        totals = [self.context.fresh.accumulator() for _ in found.counters]
+        return folded(found, totals, zero, wanted.elem, step(totals[-1]))
 
     def factors(self, body: ast.Expr, wanted: ValueType, place: Place) -> tuple[Value, ...]:
         """The two factors of a top-level product, or the body as it is."""
         parts = (body.left, body.right) if isinstance(body, ast.Binary) and body.operator == "*" else (body,)
         return tuple(self.check(part, wanted, place) for part in parts)
 
-    def as_loops(self, expr: ast.Sum, elem: str, counters: Counters, zero: Value, steps: Steps, place: Place) -> Value:
+    def as_loops(self, expr: ast.Sum, elem: str, found: Bounded, zero: Value, steps: Steps, place: Place) -> Value:
         """A total whose step needs statements of its own: a variable that loops update."""
         inner, step = steps
         total = self.context.fresh.accumulator()
-        body = Block((*inner, Store(total, (), step(total), span=expr.span)))
-        for counter, extent in reversed(counters):
-            body = Block((For(counter, Range(ZERO, extent), body, expr.span),))
+        body = looped(found, Block((*inner, Store(total, (), step(total), span=expr.span))), expr.span)
         self.before(place, expr).extend((Declare(total, elem, init=zero, mutable=True, span=expr.span), *body.body))
         return Load(total)
 

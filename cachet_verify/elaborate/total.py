@@ -6,11 +6,12 @@ regroup: element after element is combined into one total, which starts as the m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cachet_verify.core.index import ZERO, Index, Var, le, lt
-from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, Load, Op, Range, Reduction, Stmt, Store, Value, Word, values
+from cachet_verify.core.index import TRUE, Index
+from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, If, Load, Op, Reduction, Stmt, Store, Value, Word, values
+from cachet_verify.elaborate.bound import Bounded, Running, bounded
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import Implementation
@@ -18,7 +19,8 @@ from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.range import summed_range
 from cachet_verify.elaborate.record import Parts, Records, Shape
-from cachet_verify.elaborate.scope import GenericEntity, IndexEntity, Scope, ValueType
+from cachet_verify.elaborate.scope import GenericEntity, Scope, ValueType
+from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
 Counters = tuple[tuple[str, Index], ...]
@@ -155,26 +157,32 @@ class Totals(Inlined):
     # --- loops ---
 
     def counted(self, expr: ast.Sum | ast.Reduce, place: Place) -> tuple[Counters, Scope]:
-        """A counter for each index, with its extent, and the scope inside."""
-        scope, counters = place.scope, list[tuple[str, Index]]()
+        """A counter for each index, with its extent, and the scope inside. Raises StopError where conditions say more."""
+        if expr.bounds:
+            message = "conditions on the index of a total stand only in the equations of a contraction"
+            raise self.context.stop("elaborate.equation.where", message, expr.bounds[0].span, "leave the condition out, or choose the element by it")
+        found = self.ranged(expr, place)
+        return found.ends, found.scope
+
+    def ranged(self, expr: ast.Sum | ast.Reduce, place: Place) -> Bounded:
+        """A counter for each index, with its range, the guard of a step, and the scope inside."""
+        running: list[Running] = []
         for index in expr.indices:
             extent = summed_range(index, expr.body, self.extents, self.context.problems, expr.span)
-            counter = self.context.fresh.take(index)
-            counters.append((counter, extent))
-            scope = scope.bind(index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), extent))
-        return tuple(counters), scope
+            running.append(Running(index, self.context.fresh.take(index), extent))
+        return bounded(running, expr.bounds, place.scope, self.context)
 
     def reduced(self, expr: ast.Reduce, monoid: Monoid, place: Place) -> tuple[Value, ...]:
         """The parts of a reduction's total, element after element in lexicographic order."""
-        counters, scope = self.counted(expr, place)
-        self.note(expr, counters, monoid)
+        found = self.ranged(expr, place)
+        self.note(expr, found.ends, monoid)
         inner: list[Stmt] = []
-        element = self.parts(expr.body, monoid.shape, Place(scope, None, inner))
+        element = self.parts(expr.body, monoid.shape, Place(found.scope, None, inner))
         if not monoid.shape.record:
             element = without_lets(inner, element)
         if not monoid.shape.record and not inner:
-            return (self.as_fold(counters, monoid, element[0]),)
-        return self.looped(expr, counters, monoid, (inner, element), self.before(place, expr))
+            return (self.as_fold(found, monoid, element[0]),)
+        return self.looped(expr, found, monoid, (inner, element), self.before(place, expr))
 
     def note(self, expr: ast.Sum | ast.Reduce, counters: Counters, monoid: Monoid) -> None:
         """Note what a reduction combines."""
@@ -183,19 +191,14 @@ class Totals(Inlined):
         left, right = (Parts(monoid.shape, tuple(map(Load, made.names(letter)))) for letter in "ab")
         self.reductions.append(replace(made, combined=monoid.apply("combine", (left, right), None)))
 
-    def as_fold(self, counters: Counters, monoid: Monoid, element: Value) -> Value:
+    def as_fold(self, found: Bounded, monoid: Monoid, element: Value) -> Value:
         """A total whose step is one value."""
-        elem = monoid.shape.parts[0][1].elem
-        totals = [self.context.fresh.accumulator() for _ in counters]
+        totals = [self.context.fresh.accumulator() for _ in found.counters]
         held = Parts(monoid.shape, (Load(totals[-1]),))
         (value,) = monoid.apply("combine", (held, Parts(monoid.shape, (element,))), None)
-        for number in range(len(counters) - 1, -1, -1):
-            counter, extent = counters[number]
-            start = Load(totals[number - 1]) if number else monoid.apply("empty", (), None)[0]
-            value = Fold(counter, Range(ZERO, extent), start, totals[number], elem, value)
-        return value
+        return folded(found, totals, monoid.apply("empty", (), None)[0], monoid.shape.parts[0][1].elem, value)
 
-    def looped(self, expr: ast.Reduce, counters: Counters, monoid: Monoid, step: Step, before: list[Stmt]) -> tuple[Value, ...]:
+    def looped(self, expr: ast.Reduce, found: Bounded, monoid: Monoid, step: Step, before: list[Stmt]) -> tuple[Value, ...]:
         """A total of one variable a part, which loops update; new parts are computed before the parts that they read change."""
         inner, element = step
         take = self.context.fresh.take
@@ -206,9 +209,7 @@ class Totals(Inlined):
         held = Parts(monoid.shape, tuple(Load(total) for total in totals))
         combined = monoid.apply("combine", (held, Parts(monoid.shape, given)), inner)
         inner.extend(self.assigned(tuple(zip(totals, kinds, combined, strict=True)), inner))
-        body = Block(tuple(inner))
-        for counter, extent in reversed(counters):
-            body = Block((For(counter, Range(ZERO, extent), body, expr.span),))
+        body = looped(found, Block(tuple(inner)), expr.span)
         for total, kind, value in zip(totals, kinds, monoid.apply("empty", (), None), strict=True):
             before.append(Declare(total, kind.elem, init=value, mutable=True, span=expr.span))
         before.extend(body.body)
@@ -227,6 +228,23 @@ class Totals(Inlined):
             changed.add(total)
             stores.append(Store(total, (), kept))
         return stores
+
+
+def folded(found: Bounded, totals: Sequence[str], start: Value, elem: str, step: Value) -> Value:
+    """One running total over the indices, outermost first; a step that the guard leaves out keeps it."""
+    value = step if found.guard == TRUE else Choose(found.guard, step, Load(totals[-1]))
+    for number in range(len(totals) - 1, -1, -1):
+        counter, domain = found.counters[number]
+        value = Fold(counter, domain, Load(totals[number - 1]) if number else start, totals[number], elem, value)
+    return value
+
+
+def looped(found: Bounded, step: Block, span: Span | None) -> Block:
+    """Loops over the indices, outermost first, around a step under the guard."""
+    body = step if found.guard == TRUE else Block((If(found.guard, step, Block(), span),))
+    for counter, domain in reversed(found.counters):
+        body = Block((For(counter, domain, body, span),))
+    return body
 
 
 def without_lets(inner: list[Stmt], found: tuple[Value, ...]) -> tuple[Value, ...]:

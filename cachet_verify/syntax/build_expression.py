@@ -180,13 +180,13 @@ def _reassoc(children: list[Token | None], where: Span) -> bool:
 
 
 def _reduce_of(children: list[Any], where: Span) -> ex.Reduce:
-    reassoc, operands, body = children
+    reassoc, operands, bounds, body = children
     *monoid, indices = operands
     names = _index_names(indices)
     if names is None or not monoid:
         hint = "`reduce Online j. e`: the monoid, the index, a dot and a blank, the body"
         raise fail("syntax.form", "a reduction names its monoid and its index", indices.span, hint)
-    return ex.Reduce(_monoid(monoid), names, body, reassoc, span=where)
+    return ex.Reduce(_monoid(monoid), names, body, reassoc, bounds, span=where)
 
 
 def _index_names(node: ex.Expr) -> tuple[str, ...] | None:
@@ -266,8 +266,9 @@ EXPRESSION_BUILDERS: Final[dict[str, Builder]] = {
     "if_then_else": _if_then_else,
     "reassoc": _reassoc,
     "indices": one_or_names,
+    "bounds": lambda c, _w: c[0] or (),
     "postfixes": plain_list,
-    "sum_of": lambda c, w: ex.Sum(c[1], c[2], c[0], span=w),
+    "sum_of": lambda c, w: ex.Sum(c[1], c[3], c[0], c[2], span=w),
     "reduce_of": _reduce_of,
     "tile_reduce": _tile_reduce,
     "fold": _fold,

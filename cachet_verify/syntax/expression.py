@@ -253,21 +253,26 @@ class LetExpr(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Sum(Expr):
-    """`sum k. e`, `sum (k, l). e` (one chain, lexicographic), `sum[reassoc] k. e`."""
+    """`sum k. e`, `sum (k, l). e` (one chain, lexicographic), `sum[reassoc] k. e`, `sum k where k <= i. e`.
+
+    `bounds` are the conditions after `where`, all of which hold for the elements that count.
+    """
 
     indices: tuple[str, ...]
     body: Expr
     reassoc: bool = False
+    bounds: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Expr):
-    """`reduce Online j. e`, `reduce[reassoc] Online j. e`: combine over the indices, ascending."""
+    """`reduce Online j. e`, `reduce[reassoc] Online j. e`: combine over the indices, ascending; `bounds` as of a sum."""
 
     monoid: Expr
     indices: tuple[str, ...]
     body: Expr
     reassoc: bool = False
+    bounds: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

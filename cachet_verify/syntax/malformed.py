@@ -35,7 +35,7 @@ _WORDS = {
     "END": "the end of the declaration",
     "DEDENT": "the end of the block",
 }
-_QUIET = frozenset(["TIGHT", "@", "as", ".", "{", "SEP", "DEDENT", "END"]) | CONTRACT_WORDS
+_QUIET = frozenset(["TIGHT", "@", "as", ".", "{", "where", "SEP", "DEDENT", "END"]) | CONTRACT_WORDS
 _MAX_EXPECTED = 6
 
 

@@ -183,7 +183,13 @@ def _permission(reassoc: bool) -> str:
 
 
 def _sum(node: ex.Sum, indent: int) -> str:
-    return f"sum{_permission(node.reassoc)} {names(node.indices)}. {expression(node.body, ANY, indent)}"
+    head = f"sum{_permission(node.reassoc)} {names(node.indices)}{_bounds(node.bounds, indent)}."
+    return f"{head} {expression(node.body, ANY, indent)}"
+
+
+def _bounds(bounds: tuple[ex.Expr, ...], indent: int) -> str:
+    """Return the conditions on the indices of a sum or reduction."""
+    return f" where {listed(bounds, indent)}" if bounds else ""
 
 
 def _monoid(node: ex.Expr, indent: int) -> str:
@@ -194,7 +200,8 @@ def _monoid(node: ex.Expr, indent: int) -> str:
 
 
 def _reduce(node: ex.Reduce, indent: int) -> str:
-    head = f"reduce{_permission(node.reassoc)} {_monoid(node.monoid, indent)} {names(node.indices)}."
+    indices = f"({node.indices[0]})" if node.indices == ("where",) else names(node.indices)
+    head = f"reduce{_permission(node.reassoc)} {_monoid(node.monoid, indent)} {indices}{_bounds(node.bounds, indent)}."
     return f"{head} {expression(node.body, ANY, indent)}"
 
 

@@ -58,8 +58,8 @@ def _forms(inner: st.SearchStrategy) -> st.SearchStrategy:
         st.builds(ast.Binary, st.sampled_from(ast.BINARY_OPERATORS), inner, inner),
         st.builds(ast.Cast, inner, inner),
         st.builds(ast.IfExpr, inner, blocks, blocks),
-        st.builds(ast.Sum, SOME_NAMES, inner, st.booleans()),
-        st.builds(ast.Reduce, monoids, SOME_NAMES, inner, st.booleans()),
+        st.builds(ast.Sum, SOME_NAMES, inner, st.booleans(), tuples(inner)),
+        st.builds(ast.Reduce, monoids, SOME_NAMES, inner, st.booleans(), tuples(inner)),
         st.builds(ast.TileReduce, monoids, NAMES, NAMES, blocks),
         st.builds(ast.Fold, BINDERS, _domains(inner), inner, BINDERS, inner, blocks),
     )
