@@ -1,0 +1,271 @@
+"""Loops over rows and columns pushed into what they hold: one nest a statement, and locals as arrays.
+
+Takes a chain of goals, where a grid stands whose iteration is a nest of counting loops, and the counters of that
+nest; gives the chain with each statement in loops over the counters of its own, where it depends on them, and each
+local with one more dimension for each. Checks nothing: what does not fit shows in the goals.
+
+Level by level, from the outside in: the locals declared there become arrays, outside the counters' loops
+(`relocate-local`); then each statement gets loops of its own, and loops over something else come outside of
+the counters' loops (`reschedule`). At the end, what does not depend on a counter is computed once (`uniform`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cachet_verify.core.family import lower
+from cachet_verify.core.index import ZERO, Index, Var, variables
+from cachet_verify.core.ir import Block, Declare, For, Grid, Inlined, Load, Program, Range, Stmt, Store
+from cachet_verify.kernel.normal import same_families
+from cachet_verify.kernel.relocate import Places, relocate_local
+from cachet_verify.kernel.reschedule import reschedule
+from cachet_verify.rewrite.alike import once
+from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.hole import stmt_text
+from cachet_verify.rewrite.image import Hint, images
+from cachet_verify.rewrite.outcome import Chain
+from cachet_verify.rewrite.place import Path, statement_at, with_statements
+from cachet_verify.rewrite.traverse import Change, domain_mentions, fresh, taken
+from cachet_verify.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A loop over one of the counters: which one, by its place, and the counter it is a copy of."""
+
+    place: int
+    name: str
+
+
+class Copies:
+    """The names that loops over the counters have got, and names that nothing in the program has yet."""
+
+    def __init__(self, program: Program, loops: Sequence[For]) -> None:
+        """Start from the nest as it stands."""
+        self._used = taken(program)
+        self.loops = tuple(loops)
+        self.of: dict[str, int] = {loop.counter: place for place, loop in enumerate(loops)}
+        self._free: list[list[str]] = [[] for _ in loops]
+
+    def take(self) -> tuple[str, ...]:
+        """A counter for each loop: those of a nest that is gone, else new ones."""
+        return tuple(free.pop() if free else self._new(place) for place, free in enumerate(self._free))
+
+    def give(self, names: Sequence[str]) -> None:
+        """Say that the nest over these counters goes."""
+        for free, name in zip(self._free, names, strict=True):
+            free.append(name)
+
+    def fresh(self, base: str) -> str:
+        """The name itself, or one like it."""
+        name = fresh(base, self._used)
+        self._used |= {name}
+        return name
+
+    def _new(self, place: int) -> str:
+        name = self.fresh(self.loops[place].counter)
+        self.of[name] = place
+        return name
+
+    @property
+    def extents(self) -> tuple[Index, ...]:
+        """How many indices each counter has."""
+        return tuple(loop.domain.high for loop in self.loops)
+
+    def nest(self, names: Sequence[str], stmt: Stmt) -> Stmt:
+        """A statement in loops of its own."""
+        for loop, name in reversed(list(zip(self.loops, names, strict=True))):
+            stmt = replace(loop, counter=name, body=Block((stmt,)))
+        return stmt
+
+
+def distribute(chain: Chain, path: Path, counters: Sequence[str], span: Span | None = None) -> Chain:
+    """The chain with the loops at `counters`, which the grid at `path` holds, pushed in. Raises StepError."""
+    loops = _loops(statement_at(chain.program.body, path), counters, chain.program, span)
+    at = (*path, 0)
+    inner = at + (0,) * (len(loops) - 1)
+    body = tuple(_plain(loops[-1].body, Copies(chain.program, loops), span))
+    _check(body, frozenset(chain.program.sizes), frozenset(counters), span)
+    spelled = with_statements(chain.program, inner, 1, (replace(loops[-1], body=Block(body)),))
+    if spelled != chain.program:
+        chain = chain.then(same_families(chain.program, spelled))
+    copies = Copies(chain.program, loops)
+    chain, locals_ = _level(chain, at, copies)
+    return once(chain, path, copies.of, locals_, len(loops))
+
+
+# --- what is distributed -----------------------------------------------------------------------
+
+
+def _loops(grid: Stmt, counters: Sequence[str], program: Program, span: Span | None) -> tuple[For, ...]:
+    """The loops over the counters, the outermost first. Raises StepError where they are no nest, or do not count from 0."""
+    found: list[For] = []
+    block = grid.body if isinstance(grid, (Grid, For)) else Block()
+    for counter in counters:
+        stmt = block.body[0] if len(block.body) == 1 else None
+        if not isinstance(stmt, For) or stmt.counter != counter:
+            held = ", ".join(stmt_text(part) for part in block.body) or "nothing"
+            raise _refused(f"looks for a loop over {counter} and nothing else, found {held}", span)
+        domain = stmt.domain
+        if not isinstance(domain, Range) or domain.low != ZERO or not variables(domain.high) <= frozenset(program.sizes):
+            raise _refused(f"the loop over {counter} does not count from 0 to a number that sizes give", span)
+        found.append(stmt)
+        block = stmt.body
+    if not found:
+        raise _refused("no loop is named", span)
+    return tuple(found)
+
+
+def _refused(text: str, span: Span | None) -> StepError:
+    hint = "the loops over rows and columns stand right inside one another and hold statements and loops; split exactly"
+    return refuse("no-match", f"rows and columns: {text}", span, hint)
+
+
+def _plain(block: Block, copies: Copies, span: Span | None) -> Iterator[Stmt]:
+    """The statements with calls and blocks opened, and each local declared first and then stored to."""
+    for stmt in block.body:
+        if isinstance(stmt, Block) or (isinstance(stmt, Inlined) and stmt.instruction is None and not stmt.is_tile):
+            yield from _plain(stmt if isinstance(stmt, Block) else stmt.body, copies, span)
+        elif isinstance(stmt, Declare) and stmt.width is None and stmt.layout is None and stmt.level is None:
+            yield replace(stmt, init=None, mutable=True)
+            if stmt.init is not None:
+                yield _filled(stmt, Store(stmt.name, (), stmt.init, span=stmt.span), copies)
+        elif isinstance(stmt, For):
+            yield replace(stmt, body=Block(tuple(_plain(stmt.body, copies, span))))
+        elif isinstance(stmt, Store) and stmt.lanes is None:
+            yield stmt
+        else:
+            raise _refused(f"looks for stores, loops and locals, found {stmt_text(stmt)}", span)
+
+
+def _filled(stmt: Declare, store: Store, copies: Copies) -> Stmt:
+    """The first words of a local, in loops over its cells."""
+    names = tuple(copies.fresh(f"{stmt.name}_{place}") for place in range(len(stmt.shape)))
+    filled: Stmt = replace(store, index=tuple(Var(name) for name in names))
+    for name, extent in reversed(list(zip(names, stmt.shape, strict=True))):
+        filled = For(name, Range(ZERO, extent), Block((filled,)), stmt.span)
+    return filled
+
+
+def _check(body: Sequence[Stmt], sizes: frozenset[str], counters: frozenset[str], span: Span | None) -> None:
+    """Raise StepError where a local's shape is not one that sizes give, or a loop that comes outside speaks of a counter."""
+    for stmt in body:
+        if isinstance(stmt, Declare) and any(not variables(extent) <= sizes for extent in stmt.shape):
+            raise _refused(f"the shape of {stmt.name} is not one that sizes give", span)
+        if isinstance(stmt, For) and not _is_elements(stmt):
+            spoken = sorted(domain_mentions(stmt.domain) & counters)
+            if spoken:
+                raise _refused(f"the bounds of the loop over {stmt.counter} speak of {spoken[0]}", span)
+            _check(stmt.body.body, sizes, counters, span)
+
+
+# --- level by level ----------------------------------------------------------------------------
+
+
+def _level(chain: Chain, path: Path, copies: Copies) -> tuple[Chain, tuple[str, ...]]:
+    """The nest at `path` as one nest a statement, here and in the loops that it holds; and the locals that it held."""
+    names, body = _held(statement_at(chain.program.body, path), len(copies.loops))
+    locals_ = tuple(stmt for stmt in body if isinstance(stmt, Declare))
+    for count, local in enumerate(locals_):
+        chain = _relocated(chain, (*path[:-1], path[-1] + count), names, local, copies)
+    at = (*path[:-1], path[-1] + len(locals_))
+    _, moved = _held(statement_at(chain.program.body, at), len(copies.loops))
+    chain = _apart(chain, path, _in_place(body, moved, copies.extents), names, copies)
+    found = [local.name for local in locals_]
+    for place, stmt in enumerate(body):
+        if isinstance(stmt, For) and not _is_elements(stmt):
+            chain, inner = _level(chain, (*path[:-1], path[-1] + place, 0), copies)
+            found += inner
+    return chain, tuple(found)
+
+
+def _held(stmt: Stmt, depth: int) -> tuple[tuple[str, ...], tuple[Stmt, ...]]:
+    """The counters of a nest of that depth, and the statements in it."""
+    names: list[str] = []
+    body: tuple[Stmt, ...] = (stmt,)
+    for _ in range(depth):
+        loop = body[0]
+        if not isinstance(loop, For):
+            raise TypeError(f"no nest of {depth} loops stands there")
+        names.append(loop.counter)
+        body = loop.body.body
+    return tuple(names), body
+
+
+def _relocated(chain: Chain, path: Path, names: tuple[str, ...], local: Declare, copies: Copies) -> Chain:
+    """A local of each iteration of the nest at `path` as an array outside of it, a cell an iteration."""
+    program = chain.program
+    outer = tuple(Var(name) for name in names)
+    change = Change(loads=lambda load: Load(load.buffer, (*outer, *load.index)) if load.buffer == local.name else load)
+    nest = _without(statement_at(program.body, path), local.name, outer, change)
+    declared = replace(local, shape=(*copies.extents, *local.shape))
+    after = with_statements(program, path, 1, (declared, *nest))
+    was, now = lower(program).buffers[local.name], lower(after).buffers[local.name]
+    coordinates = {name: f"{name} of {local.name}" for name in was.private}
+    indices = tuple(f"{place} of {local.name}" for place in range(len(local.shape)))
+    terms = tuple(Var(coordinates[name]) for name in (*now.private, *names)) + tuple(Var(name) for name in indices)
+    return chain.then(relocate_local(program, after, Places(local.name, local.name, (*coordinates.values(), *indices), terms)))
+
+
+def _without(stmt: Stmt, name: str, outer: tuple[Index, ...], change: Change) -> tuple[Stmt, ...]:
+    """A statement without the declaration of a local, whose cells are those of an array."""
+    if isinstance(stmt, Declare):
+        return () if stmt.name == name else (stmt,)
+    if isinstance(stmt, For):
+        return (replace(stmt, body=Block(tuple(part for held in stmt.body.body for part in _without(held, name, outer, change)))),)
+    turned = change.stmt(stmt)
+    if isinstance(turned, Store) and turned.buffer == name:
+        turned = replace(turned, index=(*outer, *turned.index))
+    return (turned,)
+
+
+def _in_place(body: Sequence[Stmt], moved: Sequence[Stmt], extents: tuple[Index, ...]) -> tuple[Stmt, ...]:
+    """The statements after, with the arrays declared where the locals were."""
+    rest = iter(moved)
+    return tuple(replace(stmt, shape=(*extents, *stmt.shape)) if isinstance(stmt, Declare) else next(rest) for stmt in body)
+
+
+def _is_elements(loop: For) -> bool:
+    """Whether a loop goes through cells of what its one statement stores, an index of the store being its counter."""
+    names: list[str] = []
+    stmt: Stmt = loop
+    while isinstance(stmt, For):
+        if len(stmt.body.body) != 1:
+            return False
+        names.append(stmt.counter)
+        stmt = stmt.body.body[0]
+    return isinstance(stmt, Store) and all(Var(name) in stmt.index for name in names)
+
+
+def _apart(chain: Chain, path: Path, body: Sequence[Stmt], names: tuple[str, ...], copies: Copies) -> Chain:
+    """Each statement in loops over the counters of its own; loops that hold more come outside of them."""
+    program = chain.program
+    copies.give(names)
+    units: list[Stmt] = []
+    hints: list[Hint] = []
+    for stmt in body:
+        if isinstance(stmt, Declare):
+            units.append(stmt)
+            continue
+        own = copies.take()
+        by: Mapping[str, Index] = {old: Var(new) for old, new in zip(names, own, strict=True)}
+        hints += [Hint(old, Var(new), frozenset(own)) for old, new in zip(names, own, strict=True)]
+        turned = Change(by).stmt(stmt)
+        if isinstance(turned, For) and not _is_elements(turned):
+            whole = turned.body.body
+            units.append(replace(turned, body=Block((_around(copies, own, whole),))))
+        else:
+            units.append(copies.nest(own, turned))
+    declared = sum(isinstance(stmt, Declare) for stmt in body)
+    after = with_statements(program, path, declared + 1, units)
+    return chain.then(reschedule(program, after, images(lower(program), lower(after), hints)))
+
+
+def _around(copies: Copies, names: Sequence[str], body: Sequence[Stmt]) -> Stmt:
+    """Several statements in one nest."""
+    first, *outer = reversed(list(zip(copies.loops, names, strict=True)))
+    stmt: Stmt = replace(first[0], counter=first[1], body=Block(tuple(body)))
+    for loop, name in outer:
+        stmt = replace(loop, counter=name, body=Block((stmt,)))
+    return stmt
