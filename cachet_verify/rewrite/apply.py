@@ -25,6 +25,7 @@ from cachet_verify.rewrite.outcome import Chain, StepOutcome
 from cachet_verify.rewrite.outer import outer_products
 from cachet_verify.rewrite.pack import pack
 from cachet_verify.rewrite.pack_lanes import pack_lanes
+from cachet_verify.rewrite.parts import parts
 from cachet_verify.rewrite.reduction import reduce, regroup
 from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
@@ -44,12 +45,13 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "regroup": regroup,
     "outer_products": outer_products,
     "tiles": tiles,
+    "parts": parts,
     "stage": stage,
     "double_buffer": lambda program, step, scope: double_buffer(program, step),
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("compute", "parts", "element"))
+LATER = frozenset(("compute", "element"))
 """Steps of the language that have no meaning here yet."""
 
 
