@@ -63,7 +63,7 @@ def _check_target(target: str) -> None:
 
 def _kept(subject: Subject, asked: Asked, day: str, folder: Path) -> Kept:
     record = measured(subject, _backend(subject), Amount(asked.words, asked.seed, day))
-    path = folder / f"{_slug(record.template)}.{_slug(record.target)}.{_slug(record.device)}.json"
+    path = folder / f"{_slug(record.template)}.{_slug(record.target)}.{_slug(record.device)}.{record.digits}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(to_text(record), encoding="utf-8", newline="\n")

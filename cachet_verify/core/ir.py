@@ -253,13 +253,14 @@ class Instruction:
 
     Whoever claims anything about a program that uses one with templates trusts them. `reference` is
     the body, from buffers named after the operands into one named `result`; `operands` are their
-    names in order, with those of its numbers.
+    names in order, with those of its numbers, and `types` the type of each and, last, of the result.
     """
 
     name: str
     templates: tuple[tuple[str, str], ...] = ()
     reference: Block | None = None
     operands: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,12 +367,43 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockTerm:
+    """One line of how a block is combined: a word (`kind` is `let`), or a total over the elements of the block, whose value is a fold.
+
+    A schedule says in what order a total is taken by its `kind`: `sum`, or its monoid's first word in small letters. A `fold` has one order.
+    """
+
+    name: str
+    elem: str
+    kind: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Blockwise:
+    """How a whole block of elements is combined at once with what stands before it.
+
+    An element is made of parameters, `keys`, as `element` says: its parts, over scalars of those names. `terms` are read in order,
+    over the parts `a.m` of what stands before, the terms above and, in totals, over the keys at the total's counter, which runs from 0 to
+    `length`. `result` are the parts of what all comes to. `law` is what the text calls the law that says so.
+    """
+
+    keys: tuple[tuple[str, str], ...]
+    element: tuple[Value, ...]
+    length: str
+    terms: tuple[BlockTerm, ...]
+    result: tuple[Value, ...]
+    law: str = "block"
+
+
+@dataclass(frozen=True, slots=True)
 class Reduction:
     """What the reduction over `counter` combines: `monoid` is its name, empty of a sum.
 
     `parts` are names and types of the parts of its values, `empty` the words it starts from, `combined` two values combined, over
     the scalars `a.m` and `b.m`, or `a` and `b` where the one part has no name. `is_permitted` says that the text allows to regroup
-    it, to another rounding.
+    it, to another rounding. `block` is how a whole block of elements may be combined, where that is said; `given` are the
+    names that the parameters of an element are read from, as written, each empty where it is something else.
     """
 
     counter: str
@@ -380,6 +412,8 @@ class Reduction:
     parts: tuple[tuple[str, str], ...]
     empty: tuple[Value, ...]
     combined: tuple[Value, ...]
+    block: Blockwise | None = None
+    given: tuple[str, ...] = ()
 
     def names(self, letter: str) -> tuple[str, ...]:
         """The scalars that stand for the parts of one value."""

@@ -53,7 +53,9 @@ class Reference:
     def mark(self) -> Instruction:
         """The instruction as programs carry it."""
         templates = tuple((template.target, template.text) for template in self.fn.templates)
-        return Instruction(self.fn.name, templates, self.body, tuple(param.name for param in self.fn.params))
+        names = tuple(param.name for param in self.fn.params)
+        types = (self.operands[name].text() if name in self.operands else "Nat" for name in names)
+        return Instruction(self.fn.name, templates, self.body, names, (*types, self.result.text()))
 
 
 def block_shape(widths: Sequence[int]) -> tuple[int, int, int] | None:

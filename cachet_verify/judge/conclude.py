@@ -378,10 +378,10 @@ def _from(meaning: Program, claim: Claim, reached: Mapping[Program | None, Claim
 
 def _trusted(plan: Plan, claims: tuple[Claim, ...], asking: Asking) -> tuple[record.TrustedEntry, ...]:
     """What the kernel's claims rest on, and what the plan admits."""
-    marks = sorted({(mark.kind, mark.name, mark.reason) for claim in claims for mark in claim.trust})
+    marks = sorted({(mark.kind, mark.name, mark.reason, mark.identity) for claim in claims for mark in claim.trust})
     found = (
-        template_entry(name, plan, asking.records) if kind == "template" else record.TrustedEntry(kind, name, reason or None)
-        for kind, name, reason in marks
+        template_entry(name, identity, plan, asking.records) if kind == "template" else record.TrustedEntry(kind, name, reason or None)
+        for kind, name, reason, identity in marks
     )
     return tuple(dict.fromkeys((*plan.admitted, *found)))
 

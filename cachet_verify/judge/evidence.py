@@ -1,7 +1,7 @@
 """The evidence that a trusted template is listed with: what was measured of the instruction as this claim uses it.
 
-Takes the name of a template that a claim rests on, the plan, and records; gives the entry. Must not show a record for an instruction
-with another text or reference body, nor hide that one of several of a name was not measured.
+Takes the name and identity of a template that a claim rests on, the plan, and records; gives the entry. Must not show a record for an
+instruction with another text, reference body or types, nor hide that one of several arithmetics was not measured in.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
+from cachet_verify.core.identity import identity as identity_of
 from cachet_verify.core.ir import Instruction, Program, arithmetics, uses
 from cachet_verify.judge.plan import Plan
 from cachet_verify.ledger.record import Evidence
@@ -16,18 +17,23 @@ from cachet_verify.ledger.store import Known, known_of, says
 from cachet_verify.report.record import Measured, TrustedEntry
 
 
-def template_entry(name: str, plan: Plan, records: tuple[Evidence, ...]) -> TrustedEntry:
-    """The entry of a template. Where programs use several instructions of the name, the one least is known of counts."""
-    used = dict.fromkeys(found for found in _used(plan) if found[0].name == name)
+def template_entry(name: str, identity: str, plan: Plan, records: tuple[Evidence, ...]) -> TrustedEntry:
+    """The entry of a template. Where it runs in several arithmetics, the one least is known of counts."""
+    used = dict.fromkeys(found for found in _used(plan) if found[0].name == name and identity_of(found[0]) == identity)
     known = [known_of(instruction, records, flushes) for instruction, flushes in used]
     if not known:
-        return TrustedEntry("template", name, None, "none")
-    return min((_entry(name, one) for one in known), key=lambda entry: (not entry.unmeasured, sum(part.words for part in entry.measured)))
+        return TrustedEntry("template", name, None, "none", identity=identity)
+    every = tuple(part for one in known for part in one)
+    measured = dict.fromkeys(Measured(record.target, record.day, record.words, record.mismatches) for part in every for record in part.records)
+    lacking = dict.fromkeys(part.target for part in every if not part.records)
+    return TrustedEntry("template", name, None, says(min(known, key=_how_much)), tuple(measured), tuple(lacking), identity)
 
 
-def _entry(name: str, known: tuple[Known, ...]) -> TrustedEntry:
-    measured = tuple(Measured(record.target, record.day, record.words, record.mismatches) for part in known for record in part.records)
-    return TrustedEntry("template", name, None, says(known), measured, tuple(part.target for part in known if not part.records))
+def _how_much(known: tuple[Known, ...]) -> tuple[bool, bool, int]:
+    """How much speaks for a template in one arithmetic: least where a word differs, then where a target was not measured."""
+    records = tuple(record for part in known for record in part.records)
+    differs = any(record.mismatches for record in records)
+    return not differs, all(part.records for part in known), sum(record.words for record in records)
 
 
 def _used(plan: Plan) -> Iterator[tuple[Instruction, bool]]:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 
 from cachet_verify.core.element import Arithmetic
+from cachet_verify.core.identity import identity
 from cachet_verify.core.index import Formula, Index
 from cachet_verify.core.instruction import is_use
-from cachet_verify.core.ir import Kept, Param, Program, Require, Traffic, Value, Word, arithmetics, uses
+from cachet_verify.core.ir import Kept, Param, Program, Reduction, Require, Traffic, Value, Word, arithmetics, uses
 from cachet_verify.core.machine import Footprint, Machine
 from cachet_verify.kernel.obligation import Obligation, Proved, Verdict
 
@@ -166,24 +167,39 @@ class SameOverReals:
     """Each operation read as the real one, from equal real numbers in the parameters both programs end with equal numbers.
 
     It is said of programs that are well formed, of parameters that are not scratch, for all sizes that meet the requirements of
-    `after`, and of numbers for which every operation has a value and each element of a regrouped reduction is a tuple of numbers,
-    or the empty value. It says nothing about words.
+    `after`, and of numbers for which every operation of both has a value and each element of a regrouped reduction is a tuple of
+    numbers, or the empty value; where a block is combined at once, the parameters of its elements are numbers. It says nothing about words.
     """
 
     before: Program
     after: Program
 
 
-Statement = WellFormed | Same | SameOverReals | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant | LawHolds
+@dataclass(frozen=True, slots=True)
+class BlockHolds:
+    """What the lines of a block come to is what its elements come to, combined one after the other with what stands before, over the reals.
+
+    It is said of blocks of at least one element, of elements whose parameters are real numbers, and of what stands before being real
+    numbers or the empty value.
+    """
+
+    reduction: Reduction
+
+
+Statement = WellFormed | Same | SameOverReals | Entails | Computes | Initialised | Minimal | Fits | WithinBudget | Invariant | LawHolds | BlockHolds
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One thing a claim rests on beside the kernel: its kind (law, template, admitted, platform) and name."""
+    """One thing a claim rests on beside the kernel: its kind (law, template, admitted, platform) and name.
+
+    `identity` tells templates of one name apart: two marks with two identities are two things.
+    """
 
     kind: str
     name: str
     reason: str = ""
+    identity: str = ""
 
 
 _SEAL = object()
@@ -287,7 +303,8 @@ def templates_of(statement: Statement) -> frozenset[Mark]:
     for use in marked:
         if use.instruction is not None and not is_use(use.body, use.instruction):
             raise RuleError("instruction", f"what is marked as {use.instruction.name} is not its reference body", use)
-    return frozenset(Mark("template", use.instruction.name) for use in marked if use.instruction is not None)
+    used = dict.fromkeys(use.instruction for use in marked if use.instruction is not None)
+    return frozenset(Mark("template", item.name, identity=identity(item)) for item in used)
 
 
 class NotProvedError(Exception):

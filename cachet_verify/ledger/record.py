@@ -9,10 +9,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date
+from hashlib import sha256
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 """Version of the document; raised when a field changes meaning or goes."""
+_UNTYPED = 1
+"""The version before: its digests of reference bodies left the types of operands and result out, so that such a record is about nothing now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,11 @@ class Evidence:
         return sum(part.mismatches for part in self.inputs)
 
     @property
+    def digits(self) -> str:
+        """Digits for the name of the record's file: others for another text, reference body or arithmetic."""
+        return sha256("\n".join((self.template_digest, self.reference_digest, self.arithmetic)).encode()).hexdigest()[:12]
+
+    @property
     def says(self) -> str:
         """The record in one phrase."""
         return f"{self.target} on {self.device}, {self.day}: {self.mismatches} of {self.words} words differ"
@@ -86,10 +94,11 @@ def to_text(record: Evidence) -> str:
 def from_text(text: str) -> Evidence:
     """The record of a document. ValueError says what is wrong with it."""
     row = json.loads(text)
-    if not isinstance(row, dict) or row.get("version") != VERSION:
+    if not isinstance(row, dict) or row.get("version") not in (VERSION, _UNTYPED):
         raise ValueError(f"not a record of version {VERSION}")
     totals = (row.pop("words", None), row.pop("mismatches", None))
-    row.pop("version")
+    if row.pop("version") == _UNTYPED:
+        row["reference_digest"] = f"without types: {row.get('reference_digest')}"
     try:
         inputs = tuple(_inputs(part) for part in row.pop("inputs"))
         first = row.pop("first")

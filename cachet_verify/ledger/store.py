@@ -1,7 +1,7 @@
 """Where records of evidence are kept, and which of them are about an instruction as it is now.
 
-Takes the path of a checked file, or an instruction; gives records. A record whose template or reference body has changed
-is stale. Must not take a stale record, or one of another arithmetic, for evidence.
+Takes the path of a checked file, or an instruction; gives records. A record of an instruction's name about another template,
+reference body or types is stale. Must not take a stale record, or one of another arithmetic, for evidence.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cachet_verify.core.identity import reference_digest, template_digest
 from cachet_verify.core.ir import Instruction
 from cachet_verify.diagnostic import fail
-from cachet_verify.ledger.digest import reference_digest, template_digest
 from cachet_verify.ledger.record import Evidence, from_text
 from cachet_verify.resource_path import shipped_root
 
 FOLDER = "evidence"
 RECORDS = "*.*.*.json"
-"""What records are called: `TEMPLATE.TARGET.DEVICE.json`; other files in the folder are left alone."""
+"""What records are called: `TEMPLATE.TARGET.DEVICE.DIGITS.json`, or without the digits; other files in the folder are left alone."""
 _PROJECT = "pyproject.toml"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from cachet_verify.ledger.digest import reference_digest, template_digest
+from cachet_verify.core.identity import reference_digest, template_digest
 from cachet_verify.ledger.record import Evidence, Inputs, Mismatch
 from cachet_verify.measure.input import KINDS, uses_of
 from cachet_verify.measure.reference import Counts, Reference

@@ -25,6 +25,7 @@ from cachet_verify.report.record import (
     Strength,
     TrustedEntry,
     Verdict,
+    told_apart,
 )
 
 Document = dict[str, Any]
@@ -153,7 +154,7 @@ def _claim(claim: ClaimReport) -> Document:
         "arithmetic": claim.arithmetic,
         "by": list(claim.by),
         "trusted": [
-            {"kind": entry.kind, "name": entry.name, "reason": entry.reason, "evidence": entry.evidence} for entry in claim.trusted
+            {"kind": entry.kind, "name": name, "reason": entry.reason, "evidence": entry.evidence} for name, entry in told_apart(claim.trusted)
         ],
         "assumes": list(claim.assumes),
         "requires": list(claim.requires),

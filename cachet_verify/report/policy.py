@@ -19,6 +19,10 @@ from cachet_verify.report.record import Report, TrustedEntry
 _KEYS = {"deny-trusted", "allow", "require-evidence", "evidence-max-age"}
 
 
+_FEWEST = 12
+"""With fewer digits of an identity, another could be made that starts so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """An entry that the policy does not allow: a code, and what is said of the entry."""
@@ -74,7 +78,7 @@ class Policy:
 
     def is_allowed(self, entry: TrustedEntry) -> bool:
         """True when a claim may rest on the entry."""
-        if entry.name in (self.allow or ()):
+        if any(_names(allowed, entry) for allowed in self.allow or ()):
             return True
         return not self.deny and self.allow is None and entry.kind != "admitted"
 
@@ -88,6 +92,12 @@ class Policy:
             self.needs_evidence or other.needs_evidence,
             min(ages, default=None),
         )
+
+
+def _names(allowed: str, entry: TrustedEntry) -> bool:
+    """True where an allowed name is the entry's, or its name with the digits that its identity starts with: NAME#DIGITS means this very one."""
+    name, mark, digits = allowed.rpartition("#")
+    return allowed == entry.name or (mark == "#" and name == entry.name and len(digits) >= _FEWEST and entry.identity.startswith(digits))
 
 
 def find_policy(start: Path) -> Policy:

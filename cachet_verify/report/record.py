@@ -6,7 +6,8 @@ Must not compute a verdict; lines and columns count from 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -60,11 +61,16 @@ class Measured:
     mismatches: int
 
 
+_SHOWN = 12
+"""How many digits of an identity are shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrustedEntry:
     """Something a claim takes on trust: `kind` is "law", "template" or "admitted"; `reason` and `evidence` are texts or None.
 
     `unmeasured` are the targets of a template that no current record is about; with `measured` it serves the policy and is in no document.
+    `identity` is the digest of a template's text, reference body and types: two templates of one name with two identities are two entries.
     """
 
     kind: str
@@ -73,6 +79,19 @@ class TrustedEntry:
     evidence: str | None = None
     measured: tuple[Measured, ...] = field(default=(), compare=False)
     unmeasured: tuple[str, ...] = field(default=(), compare=False)
+    identity: str = ""
+
+    @property
+    def pinned(self) -> str:
+        """The name, with the first digits of the identity where there is one: what a policy allows that means this very template."""
+        return f"{self.name}#{self.identity[:_SHOWN]}" if self.identity else self.name
+
+
+def told_apart(entries: tuple[TrustedEntry, ...]) -> Iterator[tuple[str, TrustedEntry]]:
+    """Each entry under its name; where templates of one name are several, with the digits that tell them apart."""
+    several = Counter((kind, name) for kind, name, _ in {(entry.kind, entry.name, entry.identity) for entry in entries})
+    for entry in entries:
+        yield (entry.pinned if several[entry.kind, entry.name] > 1 else entry.name), entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,4 +278,4 @@ class Report:
     def trusted(self) -> tuple[TrustedEntry, ...]:
         """Every trusted entry of every claim, each once, sorted by kind and name."""
         entries = {entry for item in self.items for entry in item.trusted}
-        return tuple(sorted(entries, key=lambda entry: (entry.kind, entry.name, entry.reason or "", entry.evidence or "")))
+        return tuple(sorted(entries, key=lambda entry: (entry.kind, entry.name, entry.identity, entry.reason or "", entry.evidence or "")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from cachet_verify.report.record import DiagnosticReport, ItemReport, Refusal, Replay, Report, TrustedEntry, Verdict
+from cachet_verify.report.record import DiagnosticReport, ItemReport, Refusal, Replay, Report, TrustedEntry, Verdict, told_apart
 
 UNCONFIRMED = "a model the search cannot rule out"
 """How a solver's model is called when the interpreter did not confirm it."""
@@ -75,8 +75,8 @@ def _proved_lines(item: ItemReport) -> Iterator[Line]:
         yield Line(f"  arithmetic: {claim.arithmetic}")
     if claim.by:
         yield Line(f"  by: {', '.join(claim.by)}")
-    for entry in claim.trusted:
-        yield Line(f"  trusted: {trusted_text(entry)}", "open")
+    for name, entry in told_apart(claim.trusted):
+        yield Line(f"  trusted: {trusted_text(entry, pinned=name != entry.name)}", "open")
     for fact in claim.assumes:
         yield Line(f"  assumes: {fact}", "faint")
     for requirement in claim.requires:
@@ -144,11 +144,11 @@ def _bindings(values: Mapping[str, int | str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def trusted_text(entry: TrustedEntry) -> str:
-    """Give a trusted entry in one line: kind, name, reason, evidence."""
+def trusted_text(entry: TrustedEntry, pinned: bool = False) -> str:
+    """Give a trusted entry in one line: kind, name (`pinned`: with the first digits of its identity), reason, evidence."""
     reason = f": {entry.reason}" if entry.reason else ""
     evidence = f" (evidence: {entry.evidence})" if entry.evidence else ""
-    return f"{entry.kind} {entry.name}{reason}{evidence}"
+    return f"{entry.kind} {entry.pinned if pinned else entry.name}{reason}{evidence}"
 
 
 def _summary_line(report: Report) -> Line:
@@ -171,5 +171,5 @@ def _trusted_lines(entries: tuple[TrustedEntry, ...]) -> Iterator[Line]:
         yield Line("trusted: nothing")
         return
     yield Line("trusted:", "open")
-    for entry in entries:
-        yield Line(f"  {trusted_text(entry)}", "open")
+    for name, entry in told_apart(entries):
+        yield Line(f"  {trusted_text(entry, pinned=name != entry.name)}", "open")

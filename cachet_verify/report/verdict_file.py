@@ -1,6 +1,7 @@
 """A verdict file: the blessed verdicts that stand beside a `.cachet` file of the regression corpus.
 
-Takes a `FileReport` and gives its stable text (no times, hashes, places or solver counts), or takes such a text and gives its entries.
+Takes a `FileReport` and gives its stable text (no times, places or solver counts, and no hash but the identity of a template), or takes such a
+text and gives its entries.
 Must not read or write files; docs/regress.md describes the text.
 """
 
@@ -91,7 +92,7 @@ def _claim_lines(claim: ClaimReport) -> list[str]:
     if claim.arithmetic is not None:
         lines.append(f"arithmetic {claim.arithmetic}")
     lines += [f"by {law}" for law in claim.by]
-    lines += [f"trusted {trusted_text(entry)}" for entry in claim.trusted]
+    lines += [f"trusted {trusted_text(entry, pinned=True)}" for entry in claim.trusted]
     lines += [f"assumes {fact}" for fact in claim.assumes]
     lines += [f"requires {requirement}" for requirement in claim.requires]
     lines += [f"callers fit {demand}" for demand in claim.fits]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cachet_verify.core.identity import identity
 from cachet_verify.core.index import ZERO, Const, Var, eq
 from cachet_verify.core.ir import Block, For, If, Inlined, Instruction, Param, Program, Range, Stmt, Store, Word
 from cachet_verify.kernel.claim import Goal, Mark, RuleError, computes, discharge, issue, reflexivity, transitivity
@@ -18,7 +19,7 @@ STORE = Store("x", (), Word("f32", 0))
 BODY = Block((Store("result", (), Word("f32", 0)),))
 USE = Inlined("own8", Block((STORE,)), instruction=Instruction("own8", (("metal", "f({result});"),), BODY))
 BARE = replace(USE, instruction=Instruction("own8"))
-MARK = Mark("template", "own8")
+MARK = Mark("template", "own8", identity=identity(Instruction("own8", (("metal", "f({result});"),), BODY)))
 
 
 def made(*stmts: Stmt) -> Program:

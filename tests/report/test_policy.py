@@ -30,6 +30,28 @@ def test_violations(policy: Policy, names: list[str]) -> None:
     assert [entry.name for entry in policy.violations(REPORT)] == names
 
 
+DIGITS = "0123456789abcdef" * 4
+
+
+@pytest.mark.parametrize(
+    ("allowed", "is_allowed"),
+    [
+        ("mma", True),
+        (f"mma#{DIGITS[:12]}", True),
+        (f"mma#{DIGITS}", True),
+        (f"mma#{DIGITS[:11]}", False),
+        (f"mma#{DIGITS[1:13]}", False),
+        (f"mma2#{DIGITS[:12]}", False),
+        ("mma#", False),
+        (f"#{DIGITS[:12]}", False),
+    ],
+)
+def test_a_name_with_digits_means_this_very_template(allowed: str, is_allowed: bool) -> None:
+    entry = TrustedEntry("template", "mma", identity=DIGITS)
+    assert entry.pinned == "mma#0123456789ab"
+    assert Policy(allow=(allowed,)).is_allowed(entry) is is_allowed
+
+
 def test_flags_add_to_the_table() -> None:
     table = Policy(allow=("exp.sum",))
     assert table.joined(Policy()) == table

@@ -22,6 +22,26 @@ RIGHT = "{result} = fadd <4 x float> {x}, {x};"
 WRONG = "{result} = fmul <4 x float> {x}, {x};"
 
 
+COPIED = """\
+instr fn copied4 (x: Vec {elem} 4) -> Vec {elem} 4 =
+  x
+  by_target host "{{result}} = shufflevector <4 x {llvm}> {{x}}, <4 x {llvm}> {{x}}, <4 x i32> <i32 0, i32 1, i32 2, i32 3>;"
+
+fn use (reads x: [{elem}; 4]) (mut y: [{elem}; 4]) produces Init y =
+  let v: Vec {elem} 4 = load x[0 .. 4]
+  store y[0 .. 4] = copied4 v
+"""
+
+
+def two_of_a_name(folder: Path) -> tuple[Path, Path]:
+    """A project with two files, each with an instruction of one name; their reference bodies are the same statement on words of other types."""
+    (folder / "pyproject.toml").touch()
+    paths = (folder / "single.cachet", folder / "double.cachet")
+    for path, elem, llvm in zip(paths, ("f32", "f64"), ("float", "double"), strict=True):
+        path.write_text(COPIED.format(elem=elem, llvm=llvm))
+    return paths
+
+
 def project(folder: Path, body: str = BODY, text: str = RIGHT) -> Path:
     """A project with one file."""
     (folder / "pyproject.toml").touch()

@@ -109,7 +109,7 @@ def test_a_drifted_entry_ends_a_regression_with_5_and_anything_else_with_1(
     assert main(["check", "--regress", str(path)]) == 5
     printed = capsys.readouterr()
     assert f"{path}: what is taken on trust is not as blessed" in printed.out
-    assert "-  trusted template twice4 (evidence: none)" in printed.out
+    assert "-  trusted template twice4#" in printed.out
     assert printed.err.startswith("error[trust.drifted]: ")
     verdicts = path.with_name("own.verdict.txt")
     verdicts.write_text(verdicts.read_text().replace("instr fn twice4: proved", "instr fn twice4: unused"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cachet_verify.core.identity import reference_digest, template_digest
 from cachet_verify.core.ir import Block, Instruction, Store, Word
 from cachet_verify.diagnostic import CachetError
-from cachet_verify.ledger.digest import reference_digest, template_digest
 from cachet_verify.ledger.record import from_text, to_text
 from cachet_verify.ledger.store import known_of, read_folders, says
 from cachet_verify.session import check
@@ -36,7 +36,7 @@ def test_a_record_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("version", 2),
+        ("version", 3),
         ("mismatches", 0),
         ("words", 80),
         ("day", "31.1.2026"),
@@ -65,6 +65,7 @@ def test_only_a_record_of_this_very_text_and_body_counts() -> None:
         Instruction("twice4", (("host", "f "), ("metal", "g")), ZERO, ("x",)),
         Instruction("twice4", (("host", "f"),), ONE, ("x",)),
         Instruction("twice4", (("host", "f"),), ZERO, ("y",)),
+        Instruction("twice4", (("host", "f"),), ZERO, ("x",), ("Vec f64 4", "Vec f64 4")),
     ):
         stale = known_of(other, (about(OWN),))[0]  # type: ignore[arg-type]
         assert (stale.records, stale.is_stale) == ((), True)
@@ -78,6 +79,13 @@ def test_a_record_of_another_arithmetic_or_target_does_not_count() -> None:
     assert says(known_of(OWN, (about(OWN, arithmetic="flush"),))) == "none"  # type: ignore[arg-type]
     both = known_of(OWN, (about(OWN, target="metal"),))  # type: ignore[arg-type]
     assert says(both) == "metal: stale" or both[0].records == ()
+
+
+def test_a_record_from_before_types_counted_is_stale() -> None:
+    row = {**json.loads(to_text(about(OWN))), "version": 1}  # type: ignore[arg-type]
+    old = from_text(json.dumps(row))
+    assert known_of(OWN, (old,))[0].records == ()
+    assert known_of(OWN, (old,))[0].is_stale
 
 
 def test_places_in_a_file_do_not_count() -> None:
@@ -104,6 +112,9 @@ def test_a_measurement_shows_in_claims_and_goes_stale(tmp_path: Path) -> None:
     project(tmp_path, text=RIGHT.replace(";", " ;"))
     assert evidence(path) == ["host: stale"]
     project(tmp_path, body="x + x + x")
+    assert evidence(path) == ["host: stale"]
+    project(tmp_path)
+    path.write_text(path.read_text().replace("f32", "f64"))
     assert evidence(path) == ["host: stale"]
     project(tmp_path)
     assert evidence(path) == [kept.record.says]

@@ -1,12 +1,14 @@
-"""Digests of what was measured: a template's text, and the core form of a reference body.
+"""What tells one instruction from another of its name: digests of its templates, its reference body, and its operand and result types.
 
-Takes an instruction; gives hexadecimal digests. Must not depend on where anything stands in a file.
+Takes an instruction; gives hexadecimal digests. Must not depend on where anything stands in a file, nor leave out what a
+template is trusted to compute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from cachet_verify.core.ir import Instruction
@@ -18,8 +20,14 @@ def template_digest(instruction: Instruction, target: str) -> str:
 
 
 def reference_digest(instruction: Instruction) -> str:
-    """The digest of the operands in order and of the statements of the reference body."""
-    return _digest("\n".join(_parts((instruction.operands, instruction.reference))))
+    """The digest of the operands in order, of their types and the result's, and of the statements of the reference body."""
+    return _digest("\n".join(_parts((instruction.operands, instruction.types, instruction.reference))))
+
+
+@lru_cache(maxsize=1024)
+def identity(instruction: Instruction) -> str:
+    """The digest of all that is trusted of an instruction: its name, each target with its template, and what `reference_digest` is of."""
+    return _digest("\n".join(_parts((instruction.name, instruction.templates, reference_digest(instruction)))))
 
 
 def _digest(text: str) -> str:
