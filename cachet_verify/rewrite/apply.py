@@ -15,8 +15,10 @@ from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Diagnostic, Note
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.rewrite.double_buffer import double_buffer
+from cachet_verify.rewrite.element import element
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
 from cachet_verify.rewrite.expand import expand
+from cachet_verify.rewrite.fuse import FusedBlock, fused
 from cachet_verify.rewrite.grid import grid
 from cachet_verify.rewrite.keep import keep
 from cachet_verify.rewrite.library import apply_library_step
@@ -26,7 +28,7 @@ from cachet_verify.rewrite.outer import outer_products
 from cachet_verify.rewrite.pack import pack
 from cachet_verify.rewrite.pack_lanes import pack_lanes
 from cachet_verify.rewrite.parts import parts
-from cachet_verify.rewrite.reduction import reduce, regroup
+from cachet_verify.rewrite.reduction import regroup
 from cachet_verify.rewrite.registers import registers
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
@@ -40,18 +42,18 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "pack": pack,
     "pack_lanes": pack_lanes,
     "keep": lambda program, step, scope: keep(program, step),
-    "reduce": reduce,
     "registers": registers,
     "regroup": regroup,
     "outer_products": outer_products,
     "tiles": tiles,
     "parts": parts,
+    "element": element,
     "stage": stage,
     "double_buffer": lambda program, step, scope: double_buffer(program, step),
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
 
-LATER = frozenset(("compute", "element"))
+LATER = frozenset(("compute",))
 """Steps of the language that have no meaning here yet."""
 
 
@@ -90,6 +92,8 @@ def _placed(error: StepError, step: ast.ScheduleLine) -> StepError:
 def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
     if isinstance(step, ast.Split):
         return split(program, step, scope)
+    if isinstance(step, FusedBlock):
+        return fused(program, step, scope)
     if not isinstance(step, ast.Step):
         raise refuse("not-a-step", "this line does not rewrite the program", step.span)
     if step.name in _BUILT_IN and step.name not in scope.step_fns:
@@ -102,6 +106,8 @@ def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
 def _name(step: ast.ScheduleLine) -> str:
     if isinstance(step, ast.Split):
         return "split"
+    if isinstance(step, FusedBlock):
+        return step.step.name
     return step.name if isinstance(step, ast.Step) else "admit"
 
 
