@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Formula, Index
-from cachet_verify.core.ir import Instruction, Layout, Param, Program, Require, Value, Word
+from cachet_verify.core.ir import Instruction, Layout, Param, Program, Reduction, Require, Value, Word
 from cachet_verify.elaborate.problem import Unsupported
 from cachet_verify.elaborate.reference import Reference
 from cachet_verify.elaborate.scope import SideCondition
@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """An `impl`: its interface, its name (`PlusTimes f32`), the element type it computes on, and its functions."""
+    """An `impl`: its interface, its name (`PlusTimes f32`), the element type it computes on, its functions, and its laws' words by the first."""
 
     interface: str
     name: str
@@ -39,6 +39,7 @@ class Implementation:
     members: Mapping[str, ast.Fn]
     path: str
     span: Span | None = field(default=None, compare=False)
+    laws: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,8 @@ class LawSides:
 class LawItem:
     """A law as stated: `of` is the implementation or None; `reason` the one given for trusting it.
 
-    `sides` is None where the law states no equation, and has a reason only.
+    `sides` is None where the law states no equation, and has a reason only, or is about `block`: that a whole block is combined as
+    its elements one after the other are.
     """
 
     text: str
@@ -305,6 +307,7 @@ class LawItem:
     span: Span | None = field(default=None, compare=False)
     sides: LawSides | None = None
     unsupported: Unsupported | None = None
+    block: Reduction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ Must not judge whether it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.element import ELEMENTS
-from cachet_verify.core.ir import Load, Value, Word
+from cachet_verify.core.ir import Load, Reduction, Value, Word
+from cachet_verify.elaborate.blockwise import BLOCK, law_of_block
 from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import LawItem, LawSides, LawSubject
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
@@ -40,6 +43,8 @@ def build_law(unit: Unit, law: ast.Law, impl: ast.Impl | None) -> LawItem:
         raise unit.problems.stop("elaborate.law.domain", f"a law holds over reals or over words, not over {law.domain}", law.span, hint)
     reading = _Reading(unit, item.text, impl)
     try:
+        if impl is not None and law.words[:1] == (BLOCK,) and item.domain == "reals" and BLOCK in reading.members:
+            return replace(item, block=reading.block(impl))
         if law.statement is not None:
             item = _with(item, reading.stated(law))
         else:
@@ -109,6 +114,14 @@ class _Reading:
         subjects, parts = zip(*(self.variable(letter, self.shape) for letter in "abc"[:count]), strict=True)
         left, right = self.both(equation, name, parts)
         return LawSides(subjects, left, right)
+
+    def block(self, impl: ast.Impl) -> Reduction:
+        """What the law of whole blocks is about."""
+        words = words_of(impl.target)
+        found = None if words is None else self.unit.implementation(words, source_text(impl.interface), is_any=True)
+        if found is None:
+            raise UnsupportedError("a law about blocks of this implementation", impl.span)
+        return law_of_block(Context(self.unit, self.unit.problems), found)
 
     def both(self, equation: Equation, name: str, parts: tuple[Parts, ...]) -> Sides:
         shape = self.shape

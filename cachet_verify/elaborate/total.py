@@ -48,11 +48,12 @@ class Inlined(Records):
 
 @dataclass(frozen=True, slots=True)
 class Monoid:
-    """What a reduction combines: its name as written, the shape of its values, and its two operations."""
+    """What a reduction combines: its name as written, the shape of its values, its two operations, and its implementation where it has one."""
 
     name: str
     shape: Shape
     apply: Callable[[str, tuple[Parts, ...], list[Stmt] | None], tuple[Value, ...]]
+    found: Implementation | None = None
 
 
 class Totals(Inlined):
@@ -152,7 +153,7 @@ class Totals(Inlined):
                 raise self.context.stop("elaborate.generic.member", message, found.span)
             return self.applied_to(fn, found.path, args, shape, before)
 
-        return Monoid(found.name, shape, apply)
+        return Monoid(found.name, shape, apply, found)
 
     # --- loops ---
 
@@ -188,8 +189,20 @@ class Totals(Inlined):
         """Note what a reduction combines."""
         words = tuple((name, kind.elem) for name, kind in monoid.shape.parts)
         made = Reduction(counters[0][0], monoid.name, expr.reassoc, words, monoid.apply("empty", (), None), ())
+        self.reductions.append(self.completed(made, monoid, expr.body))
+
+    def completed(self, made: Reduction, monoid: Monoid, element: ast.Expr | None = None) -> Reduction:
+        """What a reduction combines, with two values combined, and a whole block of elements where the implementation says how."""
+        from cachet_verify.elaborate.blockwise import blockwise, constructor, has_block
+
         left, right = (Parts(monoid.shape, tuple(map(Load, made.names(letter)))) for letter in "ab")
-        self.reductions.append(replace(made, combined=monoid.apply("combine", (left, right), None)))
+        made = replace(made, combined=monoid.apply("combine", (left, right), None))
+        if monoid.found is None or not has_block(monoid.found):
+            return made
+        maker = constructor(self.context, monoid.found)
+        is_made = isinstance(element, ast.Apply) and maker is not None and element.function == ast.Name(maker.name)
+        args = element.args if isinstance(element, ast.Apply) and is_made else (element,)
+        return replace(made, block=blockwise(self.context, monoid.found, monoid), given=tuple(map(_array_named, args)))
 
     def as_fold(self, found: Bounded, monoid: Monoid, element: Value) -> Value:
         """A total whose step is one value."""
@@ -245,6 +258,12 @@ def looped(found: Bounded, step: Block, span: Span | None) -> Block:
     for counter, domain in reversed(found.counters):
         body = Block((For(counter, domain, body, span),))
     return body
+
+
+def _array_named(expr: ast.Expr | None) -> str:
+    """The array that an element of one is read from; empty for any other expression."""
+    base = expr.base if isinstance(expr, ast.Index) else expr
+    return base.name if isinstance(base, ast.Name) else ""
 
 
 def without_lets(inner: list[Stmt], found: tuple[Value, ...]) -> tuple[Value, ...]:

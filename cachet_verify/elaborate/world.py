@@ -319,7 +319,8 @@ class Unit:
                 return None
             raise UnsupportedError(f"`{' '.join(words)}`, whose values are no words,", decl.span)
         members = {member.name: member for member in decl.members if isinstance(member, ast.Fn)}
-        return Implementation(interface, " ".join(words), elem.name, members, unit.loaded.path, decl.span)
+        laws = {member.words[0]: member.words for member in decl.members if isinstance(member, ast.Law) and member.words}
+        return Implementation(interface, " ".join(words), elem.name, members, unit.loaded.path, decl.span, laws)
 
     def program(self, entry: Entry, span: Span | None) -> ProgramItem:
         """The elaborated contraction or function. Raises StopError when it is being elaborated already."""

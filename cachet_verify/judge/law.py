@@ -8,11 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cachet_verify.core.family import UnmodelledError
+from cachet_verify.core.ir import Reduction
 from cachet_verify.elaborate.item import LawItem, LawSides
 from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
+from cachet_verify.kernel.blockwise import block_law
 from cachet_verify.kernel.claim import Goal, LawVariable, RuleError
 from cachet_verify.kernel.law import law_over_reals
 from cachet_verify.kernel.law_word import law_over_words
+from cachet_verify.replay.block import block_difference
 from cachet_verify.replay.law import TRIALS, Difference, Point, find_difference
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 
@@ -25,14 +28,28 @@ def plan_law(item: LawItem) -> Plan:
     plan = Plan(item.text, "law", item.span, backing=_backing(item))
     if item.unsupported is not None:
         return _unasked(plan, f"not-supported: {item.unsupported.construct}")
+    if item.block is not None:
+        return _plan_block(plan, item, item.block)
     if item.sides is None:
         return _unasked(plan, "the law states no equation")
     points = tuple(Point(subject.fields, tuple(words for _, words in subject.points)) for subject in item.sides.subjects)
     found = find_difference(item.domain, points, item.sides.left, item.sides.right)
     if found is not None:
-        return replace(plan, backing=None, settled=Settled(Verdict.REFUSED, _refused(item, found)))
+        return replace(plan, backing=None, settled=Settled(Verdict.REFUSED, _refused(item, found, _says(len(item.sides.left), found))))
     try:
         goal = _goal(item.domain, item.sides)
+    except (UnmodelledError, RuleError) as error:
+        return _unasked(plan, f"not-supported: {error}")
+    return replace(plan, asked=(Asked(goal, f"law {item.text}: ", CODE, "side", item.span),))
+
+
+def _plan_block(plan: Plan, item: LawItem, reduction: Reduction) -> Plan:
+    """The law of whole blocks: tried on blocks of one, two and three elements, then asked of all."""
+    try:
+        seen = block_difference(reduction)
+        if seen is not None:
+            return replace(plan, backing=None, settled=Settled(Verdict.REFUSED, _refused(item, seen.found, seen.says)))
+        goal = block_law(reduction)
     except (UnmodelledError, RuleError) as error:
         return _unasked(plan, f"not-supported: {error}")
     return replace(plan, asked=(Asked(goal, f"law {item.text}: ", CODE, "side", item.span),))
@@ -56,8 +73,10 @@ def _unasked(plan: Plan, reason: str) -> Plan:
     return replace(plan, settled=Settled(Verdict.UNDECIDED, reason=reason))
 
 
-def _refused(item: LawItem, found: Difference) -> Refusal:
-    is_one = item.sides is None or len(item.sides.left) == 1
-    says = "the two sides are equal" if is_one else f"part {found.part} of the two sides is equal"
+def _says(parts: int, found: Difference) -> str:
+    return "the two sides are equal" if parts == 1 else f"part {found.part} of the two sides is equal"
+
+
+def _refused(item: LawItem, found: Difference, says: str) -> Refusal:
     text = f"could not prove law {item.text}: {says}\n  left: {found.left}\n  right: {found.right}"
     return replace(refusal(CODE, text, item.span), counterexample=dict(found.values))

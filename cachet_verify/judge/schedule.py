@@ -18,7 +18,6 @@ from cachet_verify.judge.shadow import (
     broken_law,
     cut_over_reals,
     forbidden,
-    in_order,
     laws_over_reals,
     regrouped,
     said_over_reals,
@@ -28,6 +27,7 @@ from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 from cachet_verify.rewrite.apply import apply_all, expand
 from cachet_verify.rewrite.error import StepError
 from cachet_verify.rewrite.expand import admits
+from cachet_verify.rewrite.fuse import gathered
 from cachet_verify.rewrite.outcome import StepOutcome
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.source import Span
@@ -69,7 +69,7 @@ def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Sco
     steps: tuple[ast.ScheduleLine, ...] = ()
     stopped: StepError | None = None
     try:
-        steps = in_order(expand(lines, scope))
+        steps = gathered(expand(lines, scope))
         for outcome in apply_all(start, steps, scope):
             outcomes.append(outcome)
     except StepError as error:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cachet_verify.core.ir import Program, Reduction
+from cachet_verify.core.ir import Blockwise, Program, Reduction
 from cachet_verify.judge.plan import Asked, refusal
-from cachet_verify.kernel.claim import Claim, SameOverReals, discharge, transitivity_over_reals
+from cachet_verify.kernel.claim import Claim, RuleError, SameOverReals, discharge, transitivity_over_reals
 from cachet_verify.kernel.regroup import bare, equations
 from cachet_verify.report.record import ClaimPart, Refusal, Replay
 from cachet_verify.rewrite.error import StepError, refuse
-from cachet_verify.rewrite.expression import counter_name
+from cachet_verify.rewrite.fuse import FusedBlock, changes_order, index_of
 from cachet_verify.rewrite.outcome import StepOutcome
-from cachet_verify.rewrite.reduction import RegroupError, is_regrouping
+from cachet_verify.rewrite.reduction import RegroupError
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
@@ -26,7 +26,7 @@ from cachet_verify.syntax import ast
 class Regrouped:
     """The first steps of a schedule, those that regroup: what they start from, and what they give.
 
-    `indices` are those of the reductions regrouped. Over the reals (`is_real`) the
+    `indices` are those of the reductions regrouped, `fused` those of them whose blocks are combined at once. Over the reals (`is_real`) the
     program after is a shadow: words are compared with it. Over words it computes what `origin` does.
     """
 
@@ -34,6 +34,7 @@ class Regrouped:
     outcomes: tuple[StepOutcome, ...]
     is_real: bool
     indices: tuple[str, ...] = ()
+    fused: frozenset[str] = frozenset()
 
     @property
     def after(self) -> Program:
@@ -41,31 +42,28 @@ class Regrouped:
         return self.outcomes[-1].after
 
 
-def in_order(steps: Iterable[ast.ScheduleLine]) -> tuple[ast.ScheduleLine, ...]:
-    """The steps that regroup first, then all others, each in the order written."""
-    found = tuple(steps)
-    return (*filter(is_regrouping, found), *(step for step in found if not is_regrouping(step)))
-
-
 def regrouped(start: Program, outcomes: Sequence[StepOutcome], steps: Sequence[ast.ScheduleLine]) -> Regrouped | None:
     """What the steps that regroup came to; None where there are none. Raises StepError for a mixture of words and reals."""
-    prefix = tuple(outcome for outcome, step in zip(outcomes, steps, strict=False) if is_regrouping(step))
+    prefix = tuple(outcome for outcome, step in zip(outcomes, steps, strict=False) if changes_order(step))
     if not prefix:
         return None
     kinds = {isinstance(goal.statement, SameOverReals) for outcome in prefix for goal in outcome.goals}
     if len(kinds) != 1:
         text = "one reduction is regrouped over words and another over the reals"
         raise refuse("not-supported", text, steps[0].span, "regroup them in schedules of their own")
-    named = (counter_name(step.args[0]) for step in steps[: len(prefix)] if isinstance(step, ast.Step) and step.args)
-    return Regrouped(start, prefix, kinds.pop(), tuple(name for name in named if name is not None))
+    lines = tuple(steps[: len(prefix)])
+    return Regrouped(start, prefix, kinds.pop(), tuple(map(index_of, lines)), frozenset(line.index for line in lines if isinstance(line, FusedBlock)))
 
 
 def cut_over_reals(start: Program, found: Regrouped | None, stopped: ast.ScheduleLine | None) -> tuple[Reduction, ...]:
-    """The reductions that are cut by a law over the reals, or would have been where steps stopped."""
+    """The reductions that are cut by a law over the reals, or would have been where steps stopped; those alone that are fused keep their block."""
     named = set(found.indices) if found is not None and found.is_real else set()
-    if isinstance(stopped, ast.Step) and is_regrouping(stopped) and stopped.args:
-        named.add(counter_name(stopped.args[0]) or "")
-    return tuple(reduction for reduction in start.reductions if reduction.counter in named and reduction.is_permitted)
+    whole = set(found.fused) if found is not None else set()
+    if stopped is not None and changes_order(stopped):
+        named.add(index_of(stopped))
+        whole |= {stopped.index} if isinstance(stopped, FusedBlock) else set()
+    cut = (reduction for reduction in start.reductions if reduction.counter in named and reduction.is_permitted)
+    return tuple(reduction if reduction.counter in whole else replace(reduction, block=None) for reduction in cut)
 
 
 def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
@@ -82,9 +80,13 @@ def said_over_reals(found: Regrouped) -> tuple[ClaimPart, ...]:
 
 def laws_over_reals(found: Regrouped) -> tuple[str, ...]:
     """The laws by which the shadow is equal to it over the reals."""
-    cut = (reduction for reduction in found.origin.reductions if reduction.counter in found.indices)
-    names = dict.fromkeys(reduction.monoid or f"sum on {reduction.parts[0][1]}" for reduction in cut)
-    return tuple(f"{name}: {law} over reals" for name in names for law in ("associative", "identity"))
+    laws: dict[str, None] = {}
+    for reduction in found.origin.reductions:
+        if reduction.counter in found.indices:
+            name = reduction.monoid or f"sum on {reduction.parts[0][1]}"
+            block = reduction.block if reduction.counter in found.fused else None
+            laws.update(dict.fromkeys(f"{name}: {law} over reals" for law in (("associative", "identity") if block is None else (block.law,))))
+    return tuple(laws)
 
 
 def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) -> Refusal | None:
@@ -92,6 +94,11 @@ def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) ->
     from cachet_verify.replay.law import Point, find_difference
 
     for reduction in reductions:
+        if reduction.block is not None:
+            refused = _broken_block(reduction, reduction.block, name, span)
+            if refused is not None:
+                return refused
+            continue
         for law in equations(reduction):
             points = tuple(Point(variable.fields, tuple(words for _, words in variable.points)) for variable in law.variables)
             found = find_difference("reals", points, tuple(map(bare, law.left)), tuple(map(bare, law.right)))
@@ -103,6 +110,20 @@ def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) ->
             made = refusal("law.not-proved", f"{text}\n  left: {found.left}\n  right: {found.right}", span)
             return replace(made, counterexample=dict(found.values))
     return None
+
+
+def _broken_block(reduction: Reduction, block: Blockwise, name: str, span: Span | None) -> Refusal | None:
+    from cachet_verify.replay.block import block_difference
+
+    try:
+        seen = block_difference(reduction)
+    except RuleError:
+        return None
+    if seen is None:
+        return None
+    text = f"could not prove law {reduction.monoid}: {block.law} over reals, by which {name} fuses `{reduction.counter}`: {seen.says}"
+    made = refusal("law.not-proved", f"{text}\n  left: {seen.found.left}\n  right: {seen.found.right}", span)
+    return replace(made, counterexample=dict(seen.found.values))
 
 
 def chained_over_reals(claims: Iterable[Claim]) -> tuple[Claim, ...]:

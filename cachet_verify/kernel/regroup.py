@@ -78,7 +78,7 @@ def regroup(program: Program, path: Path, size: Index, reduction: Reduction, ele
     The statement there is a store or a local of a fold, whose element is `element`, or a loop that updates totals
     declared right before it. `domain` is `words` or `reals`; over the reals the program's text has to permit it.
     """
-    _check(program, reduction, domain)
+    check_regrouping(program, reduction, domain)
     stmt = statement_at(RULE, program, path)
     around, (least,) = context_of(RULE, program, path, (size,))
     asked = Asked(lowered(RULE, program).premises())
@@ -90,15 +90,16 @@ def regroup(program: Program, path: Path, size: Index, reduction: Reduction, ele
         after, steps = _fold(program, path, stmt, size, reduction, element, names)
     lowered(RULE, after)
     for step, wanted, totals in steps:
-        found += _is_combining(program, step, wanted, totals, reduction, domain)
+        found += is_combining(program, step, wanted, totals, reduction, domain)
     found += _laws(reduction, domain)
     if domain == "words":
         return issue(RULE, Same(program, after), dict.fromkeys(found))
     after = replace(after, name=names.title or program.name)
-    return issue(f"{RULE}-reals", SameOverReals(program, after), dict.fromkeys(found), trust=_functions(reduction))
+    return issue(f"{RULE}-reals", SameOverReals(program, after), dict.fromkeys(found), trust=functions_of(reduction))
 
 
-def _check(program: Program, reduction: Reduction, domain: str) -> None:
+def check_regrouping(program: Program, reduction: Reduction, domain: str) -> None:
+    """Refuse a reduction that may not be regrouped there, or is none of the program's. Raises RuleError."""
     if domain not in ("words", "reals"):
         raise RuleError(RULE, f"a reduction is regrouped over words or over the reals, not over {domain}")
     if reduction not in program.reductions:
@@ -130,12 +131,12 @@ def _fold(program: Program, path: Path, stmt: Stmt, size: Index, reduction: Redu
         raise RuleError(RULE, "the fold does not start from the empty value", fold)
     if element is None or len(element) != 1 or len(names.totals) != 1:
         raise RuleError(RULE, "a fold has one part, and an element", fold)
-    if _mentions(element, {fold.acc}):
+    if mentions(element, {fold.acc}):
         raise RuleError(RULE, "the element reads the total", fold)
     held, own = Load(fold.acc), Load(names.totals[0])
     step = (((fold.step,), combine(reduction, (held,), element), (fold.acc,)),)
-    moved = indexed(renamed(fold.step, {fold.acc: own.buffer}), fold.counter, add(Var(f"{names.block}.lo"), Var(fold.counter)))
-    inner = For(fold.counter, Range(ZERO, Var(f"{names.block}.len")), Block((Store(own.buffer, (), moved),)), stmt.span)
+    shifted = indexed(renamed(fold.step, {fold.acc: own.buffer}), fold.counter, add(Var(f"{names.block}.lo"), Var(fold.counter)))
+    inner = For(fold.counter, Range(ZERO, Var(f"{names.block}.len")), Block((Store(own.buffer, (), shifted),)), stmt.span)
     start = Declare(own.buffer, fold.elem, init=fold.init, mutable=True)
     tail = Store(fold.acc, (), combine(reduction, (held,), (own,))[0])
     outer = For(names.block, Blocks(fold.domain.low, fold.domain.high, size), Block((start, inner, tail)), stmt.span)
@@ -158,40 +159,40 @@ def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduc
         raise RuleError(RULE, "the totals are not declared, empty, right before the loop", loop)
     if len(names.totals) != count or len(names.combined) != count:
         raise RuleError(RULE, "each part needs its names", names)
-    new, element = _body(loop, totals, reduction)
-    moved = _moved(loop.body, dict(zip(totals, names.totals, strict=True)), loop.counter, add(Var(f"{names.block}.lo"), Var(loop.counter)))
+    new, element = combining(loop, totals, reduction)
+    shifted = moved(loop.body, dict(zip(totals, names.totals, strict=True)), loop.counter, add(Var(f"{names.block}.lo"), Var(loop.counter)))
     loads = tuple(tuple(Load(name) for name in group) for group in (totals, names.totals))
     whole = combine(reduction, loads[0], loads[1])
     tail: list[Stmt] = [Declare(name, elem, init=value) for name, (_, elem), value in zip(names.combined, reduction.parts, whole, strict=True)]
     tail += [Store(total, (), Load(name)) for total, name in zip(totals, names.combined, strict=True)]
     own = (Declare(name, elem, init=word, mutable=True) for name, (_, elem), word in zip(names.totals, reduction.parts, reduction.empty, strict=True))
-    inner = For(loop.counter, Range(ZERO, Var(f"{names.block}.len")), moved, loop.span)
+    inner = For(loop.counter, Range(ZERO, Var(f"{names.block}.len")), shifted, loop.span)
     outer = For(names.block, Blocks(loop.domain.low, loop.domain.high, size), Block((*own, inner, *tail)), loop.span)
     return splice(RULE, program, path, 1, (outer,)), ((new, combine(reduction, loads[0], element), totals),)
 
 
-def _body(loop: For, totals: tuple[str, ...], reduction: Reduction) -> tuple[Parts, Parts]:
+def combining(loop: For, totals: tuple[str, ...], reduction: Reduction) -> tuple[Parts, Parts]:
     """What one iteration makes of the totals, and its element; nothing but the last stores, and what leads to them, may meet a total."""
     known: dict[str, Value] = {}
     new: dict[str, Value] = {}
     for stmt in loop.body.body:
         if isinstance(stmt, Store) and stmt.buffer in totals:
-            if stmt.index or stmt.lanes is not None or stmt.buffer in new or _mentions((stmt.value,), new):
+            if stmt.index or stmt.lanes is not None or stmt.buffer in new or mentions((stmt.value,), new):
                 raise RuleError(RULE, "a total is assigned once, and not read after", stmt)
             new[stmt.buffer] = inlined(stmt.value, known)
         elif new:
             raise RuleError(RULE, "the totals are assigned at the end of the loop's body", stmt)
-        elif isinstance(stmt, Declare) and stmt.init is not None and _mentions((stmt.init,), {*totals, *known}):
+        elif isinstance(stmt, Declare) and stmt.init is not None and mentions((stmt.init,), {*totals, *known}):
             if stmt.mutable or stmt.lanes is not None or stmt.shape or stmt.width is not None or stmt.layout is not None:
                 raise RuleError(RULE, "what depends on a total is a word that is never assigned again", stmt)
             known[stmt.name] = inlined(stmt.init, known)
-        elif _touched(stmt) & {*totals, *known}:
+        elif touched(stmt) & {*totals, *known}:
             raise RuleError(RULE, "a statement that is no part of combining meets a total", stmt)
     if set(new) != set(totals):
         raise RuleError(RULE, "not every total is assigned", loop)
     made = tuple(new[total] for total in totals)
     element = element_of(reduction, tuple(Load(total) for total in totals), made)
-    if element is None or _mentions(element, set(totals)):
+    if element is None or mentions(element, set(totals)):
         raise RuleError(RULE, "the step does not combine the totals with an element", loop)
     return made, element
 
@@ -208,19 +209,20 @@ def combine(reduction: Reduction, left: Parts, right: Parts) -> Parts:
 def element_of(reduction: Reduction, totals: Parts, made: Parts) -> Parts | None:
     """The parts with which the totals are combined to what a step makes; None where no such parts are found."""
     found: dict[str, Value] = dict(zip(reduction.names("a"), totals, strict=True))
-    if not all(_match(pattern, value, found) for pattern, value in zip(reduction.combined, made, strict=True)):
+    if not all(matched(pattern, value, found) for pattern, value in zip(reduction.combined, made, strict=True)):
         return None
     parts = tuple(found[name] for name in reduction.names("b") if name in found)
     return parts if len(parts) == len(reduction.parts) else None
 
 
-def _match(pattern: Value, value: Value, found: dict[str, Value]) -> bool:
+def matched(pattern: Value, value: Value, found: dict[str, Value]) -> bool:
+    """Whether a value is a pattern with its scalars replaced by what `found` then says."""
     if isinstance(pattern, Load):
         return found.setdefault(pattern.buffer, value) == value
     if isinstance(pattern, Op) and isinstance(value, Op):
         if (pattern.name, pattern.elem, len(pattern.args)) != (value.name, value.elem, len(value.args)):
             return False
-        return all(_match(part, other, found) for part, other in zip(pattern.args, value.args, strict=True))
+        return all(matched(part, other, found) for part, other in zip(pattern.args, value.args, strict=True))
     return pattern == value
 
 
@@ -242,11 +244,12 @@ def renamed(value: Value, names: Mapping[str, str]) -> Value:
     return inlined(value, {old: Load(new) for old, new in names.items()})
 
 
-def _mentions(found: Sequence[Value], names: Mapping[str, object] | set[str]) -> bool:
+def mentions(found: Sequence[Value], names: Mapping[str, object] | set[str]) -> bool:
+    """Whether values read a buffer of these names."""
     return any(isinstance(part, Load) and part.buffer in names for value in found for part in values(value))
 
 
-def _touched(stmt: Stmt) -> set[str]:
+def touched(stmt: Stmt) -> set[str]:
     """Every buffer that a statement reads or writes, by name. Raises RuleError for what is not looked through."""
     found: set[str] = set()
     for part in statements(Block((stmt,))):
@@ -263,7 +266,7 @@ def _loads(value: Value) -> Iterator[str]:
     return (part.buffer for part in values(value) if isinstance(part, Load))
 
 
-def _moved(block: Block, names: Mapping[str, str], counter: str, term: Index) -> Block:
+def moved(block: Block, names: Mapping[str, str], counter: str, term: Index) -> Block:
     """The body of the loop on other totals, at another index."""
     return Block(tuple(_moved_statement(stmt, names, counter, term) for stmt in block.body))
 
@@ -281,19 +284,20 @@ def _moved_statement(stmt: Stmt, names: Mapping[str, str], counter: str, term: I
     if isinstance(stmt, For):
         low, high = substitute(stmt.domain.low, by), substitute(stmt.domain.high, by)
         domain = Blocks(low, high, substitute(stmt.domain.size, by)) if isinstance(stmt.domain, Blocks) else Range(low, high)
-        return For(stmt.counter, domain, _moved(stmt.body, names, counter, term), stmt.span)
+        return For(stmt.counter, domain, moved(stmt.body, names, counter, term), stmt.span)
     if isinstance(stmt, If):
         condition = substitute_formula(stmt.condition, by)
-        return If(condition, _moved(stmt.then, names, counter, term), _moved(stmt.orelse, names, counter, term), stmt.span)
+        return If(condition, moved(stmt.then, names, counter, term), moved(stmt.orelse, names, counter, term), stmt.span)
     if isinstance(stmt, Block):
-        return _moved(stmt, names, counter, term)
+        return moved(stmt, names, counter, term)
     raise RuleError(RULE, "a statement inside a reduction that is not moved", stmt)
 
 
 # --- laws ---
 
 
-def _variable(reduction: Reduction, letter: str) -> LawVariable:
+def variable_of(reduction: Reduction, letter: str) -> LawVariable:
+    """A value of a reduction as a variable of a law: numbers, or the empty value where it holds an infinity."""
     fields = tuple(zip(reduction.names(letter), (elem for _, elem in reduction.parts), strict=True))
     words = tuple(word for word in reduction.empty if isinstance(word, Word))
     points = (("empty", words),) if any(map(_is_infinite, words)) else ()
@@ -305,7 +309,8 @@ def _is_infinite(word: Value) -> bool:
     return isinstance(word, Word) and element is not None and element.kind == "float" and word.bits & (element.sign - 1) == element.infinity
 
 
-def _parts(variable: LawVariable) -> Parts:
+def parts_of(variable: LawVariable) -> Parts:
+    """The parts of a variable."""
     return tuple(Load(name) for name, _ in variable.fields)
 
 
@@ -318,8 +323,8 @@ def _law(domain: str, variables: tuple[LawVariable, ...], left: Parts, right: Pa
 
 def equations(reduction: Reduction) -> tuple[Equation, ...]:
     """What regrouping asks of a reduction: combining is associative, and an empty value in between changes nothing."""
-    variables = tuple(_variable(reduction, letter) for letter in "abc")
-    a, b, c = (_parts(variable) for variable in variables)
+    variables = tuple(variable_of(reduction, letter) for letter in "abc")
+    a, b, c = (parts_of(variable) for variable in variables)
 
     def both(left: Parts, right: Parts) -> Parts:
         return combine(reduction, left, right)
@@ -333,21 +338,21 @@ def equations(reduction: Reduction) -> tuple[Equation, ...]:
 def _laws(reduction: Reduction, domain: str) -> Iterator[Obligation]:
     """The obligations of the equations; over the reals, what is combined is again a number or a point."""
     if domain == "reals":
-        variables = tuple(_variable(reduction, letter) for letter in "ab")
-        combined = combine(reduction, *(_parts(variable) for variable in variables))
+        variables = tuple(variable_of(reduction, letter) for letter in "ab")
+        combined = combine(reduction, *(parts_of(variable) for variable in variables))
         closed_over_reals(variables, tuple(map(bare, combined)))
     for law in equations(reduction):
         yield from _law(domain, law.variables, law.left, law.right)
 
 
-def _is_combining(program: Program, step: Parts, wanted: Parts, totals: tuple[str, ...], reduction: Reduction, domain: str) -> Iterator[Obligation]:
+def is_combining(program: Program, step: Parts, wanted: Parts, totals: tuple[str, ...], reduction: Reduction, domain: str) -> Iterator[Obligation]:
     """That a step combines its totals with its element; what it reads besides is any word, or any number."""
     if step == wanted:
         return
     elems = {name: buffer.elem for name, buffer in lowered(RULE, program).buffers.items()}
     leaves: dict[Value, str] = {}
     left, right = (tuple(_abstract(value, totals, reduction, leaves) for value in side) for side in (step, wanted))
-    variables = [_variable(reduction, "a")]
+    variables = [variable_of(reduction, "a")]
     for leaf, name in leaves.items():
         elem = elems.get(leaf.buffer) if isinstance(leaf, Load) else leaf.elem if isinstance(leaf, (Fold, OfIndex, Op)) else None
         if elem is None:
@@ -359,9 +364,9 @@ def _is_combining(program: Program, step: Parts, wanted: Parts, totals: tuple[st
 def _abstract(value: Value, totals: tuple[str, ...], reduction: Reduction, leaves: dict[Value, str]) -> Value:
     """A step over the variables of a law: totals are `a`, everything else it reads is a variable of its own."""
     if isinstance(value, Load) and value.buffer in totals:
-        return _parts(_variable(reduction, "a"))[totals.index(value.buffer)]
+        return parts_of(variable_of(reduction, "a"))[totals.index(value.buffer)]
     is_leaf = isinstance(value, (Load, Fold, OfIndex)) or (isinstance(value, Op) and value.name not in _READ)
-    if is_leaf and not _mentions((value,), set(totals)):
+    if is_leaf and not mentions((value,), set(totals)):
         return Load(leaves.setdefault(value, f"x{len(leaves)}"))
     if isinstance(value, Op):
         return Op(value.name, value.elem, tuple(_abstract(arg, totals, reduction, leaves) for arg in value.args))
@@ -378,7 +383,9 @@ def bare(value: Value) -> Value:
     return value
 
 
-def _functions(reduction: Reduction) -> frozenset[Mark]:
+def functions_of(reduction: Reduction) -> frozenset[Mark]:
     """The functions whose words are taken for those of real ones."""
-    used = {(part.name, part.elem) for value in reduction.combined for part in values(value) if isinstance(part, Op) and part.name == "exp"}
+    block = () if reduction.block is None else (*reduction.block.result, *(term.value for term in reduction.block.terms))
+    parts = (part for value in (*reduction.combined, *block) for part in values(value))
+    used = {(part.name, part.elem) for part in parts if isinstance(part, Op) and part.name == "exp"}
     return frozenset(Mark("function", f"{name} {elem}", "its words stand for the real function") for name, elem in used)

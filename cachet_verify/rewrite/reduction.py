@@ -17,8 +17,7 @@ from cachet_verify.kernel.claim import Goal, RuleError, SameOverReals
 from cachet_verify.kernel.regroup import Names, Parts, element_of
 from cachet_verify.kernel.regroup import regroup as rule
 from cachet_verify.rewrite.clause import Line
-from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
-from cachet_verify.rewrite.expression import counter_name
+from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.library import no_loop, schedule_term
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, counters, find_fold, find_loop
@@ -39,16 +38,17 @@ class RegroupError(StepError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a reduction stands, and its element where the statement is a fold."""
+class Place:
+    """Where a reduction stands, over what it runs, and its element where the statement is a fold."""
 
     path: Path
     element: Parts | None
+    domain: tuple[Index, Index]
 
 
 def is_regrouping(line: ast.ScheduleLine) -> bool:
     """Whether a line changes the order in which totals are combined: such lines come first, whatever stands around them."""
-    return isinstance(line, ast.Step) and line.name in ("regroup", "reduce")
+    return isinstance(line, ast.Step) and line.name == "regroup"
 
 
 def shadow_name(scope: Scope) -> str:
@@ -68,26 +68,13 @@ def regroup(program: Program, step: ast.Step, scope: Scope) -> Chain:
     if block in taken(program):
         raise refuse("name-taken", f"the name {block} is in use", step.span, f"`as` another name than {block}")
     reduction = next((found for found in program.reductions if found.counter == index), None)
-    place = _place(program, index, reduction)
+    place = place_of(program, index, reduction)
     if reduction is None or place is None:
         raise no_loop("regroup", index, counters(program.body), step.span)
     return _asked(program, place, size, reduction, _names(program, reduction, block, scope), step)
 
 
-def reduce(program: Program, step: ast.Step, scope: Scope) -> Chain:
-    """Refuse a fused block of a reduction that may not be regrouped. Raises StepError; what a fused block computes has no meaning yet."""
-    name = counter_name(step.args[0]) if step.args else None
-    index = "" if name is None else name.removesuffix(".inner")
-    reduction = next((found for found in program.reductions if found.counter == index), None)
-    if reduction is None:
-        raise no_loop("reduce", index or "it names", counters(program.body), step.span)
-    if not reduction.is_permitted:
-        text = f"a fused block of `{index}` combines a block's keys at once, regrouping the reduction, which it permits with `[reassoc]`, "
-        raise refuse("reassoc", f"{text}`{permission(reduction)}`", step.span)
-    raise UnsupportedStepError(Diagnostic("rewrite.not-supported", f"a fused block of {index} is not supported yet", step.span))
-
-
-def _asked(program: Program, place: _Place, size: Index, reduction: Reduction, names: Names, step: ast.Step) -> Chain:
+def _asked(program: Program, place: Place, size: Index, reduction: Reduction, names: Names, step: ast.Step) -> Chain:
     """Over words where that can be asked, else over the reals where it is permitted."""
     try:
         goal = rule(program, place.path, size, reduction, place.element, names, "words")
@@ -105,7 +92,7 @@ def _over_reals(goal: Goal) -> Chain:
     return Chain(statement.after, (goal,))
 
 
-def _forbidden(program: Program, place: _Place, size: Index, reduction: Reduction, names: Names, step: ast.Step) -> StepError:
+def _forbidden(program: Program, place: Place, size: Index, reduction: Reduction, names: Names, step: ast.Step) -> StepError:
     """The refusal of a regrouping without permission, with the program it would give."""
     text = f"a block of `{reduction.counter}` has a total of its own, regrouping the reduction, which it permits with `[reassoc]`, "
     allowed = replace(reduction, is_permitted=True)
@@ -138,15 +125,15 @@ def _names(program: Program, reduction: Reduction, block: str, scope: Scope) -> 
     return Names(block, totals, combined, shadow_name(scope))
 
 
-def _place(program: Program, index: str, reduction: Reduction | None) -> _Place | None:
+def place_of(program: Program, index: str, reduction: Reduction | None) -> Place | None:
     """The statement that computes a reduction."""
     if reduction is None:
         return None
     total = find_fold(program.body, index)
     if total is not None:
-        return _Place(total.path, _element(reduction, total.fold))
+        return Place(total.path, _element(reduction, total.fold), (total.fold.domain.low, total.fold.domain.high))
     loop = find_loop(program.body, index)
-    return None if loop is None else _Place(loop[0], None)
+    return None if loop is None else Place(loop[0], None, (loop[1].domain.low, loop[1].domain.high))
 
 
 def _element(reduction: Reduction, fold: Fold) -> Parts | None:

@@ -1,0 +1,229 @@
+"""How a monoid combines a whole block of elements at once: `fn block a s v` of an implementation, and its law.
+
+Takes the function; gives its lines over the parts of what stands before the block, `a`, and the parameters of the
+block's elements. An element is what the function that the law names makes of them, `key` where it names none; without such
+a function the elements are the parameters themselves. Must not judge whether the law holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cachet_verify.core.index import ZERO, Const, Index, Var, le, lt
+from cachet_verify.core.ir import BlockTerm, Blockwise, Fold, Load, Range, Reduction, Stmt, Value, values
+from cachet_verify.elaborate.context import Context
+from cachet_verify.elaborate.generic import words_of
+from cachet_verify.elaborate.item import Implementation
+from cachet_verify.elaborate.place import Place, source_text
+from cachet_verify.elaborate.problem import UnsupportedError
+from cachet_verify.elaborate.record import Parts, Shape
+from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.semiring import Semiring
+from cachet_verify.elaborate.term import elaborate_index
+from cachet_verify.elaborate.total import Inlined, Monoid, Totals
+from cachet_verify.syntax import ast
+
+BLOCK = "block"
+KEY = "key"
+FORM = "`fn block (a: Weights) (s: [f32; B]) (v: [f32; B]) = …`, with a line or value for each total over the block"
+
+
+def has_block(found: Implementation) -> bool:
+    """Whether an implementation says how a block is combined."""
+    return BLOCK in found.members
+
+
+def blockwise(context: Context, found: Implementation, monoid: Monoid) -> Blockwise:
+    """How the implementation combines a block. Raises StopError, UnsupportedError."""
+    fn = found.members[BLOCK]
+    body = BlockBody(context.within(context.unit_of(found.path), f"{found.path} {found.name} {BLOCK}"))
+    terms, result = body.lines_of(fn, monoid)
+    maker = constructor(context, found)
+    keys = tuple((name, kind.elem) for name, kind in body.keys)
+    if maker is None:
+        if len(keys) != len(monoid.shape.parts) or any(one != elem for (_, one), (_, elem) in zip(keys, _words(monoid.shape), strict=True)):
+            message = f"the elements of `{found.name}` are made by no `{KEY}`, and are not what `{BLOCK}` takes"
+            raise context.stop("elaborate.block.key", message, fn.span, "`law block key over reals`, where `fn key` makes an element")
+        element: tuple[Value, ...] = tuple(Load(name) for name, _ in keys)
+    else:
+        element = _element(context, found, maker, keys, monoid.shape)
+    return Blockwise(keys, element, body.length, terms, result, _law_name(found))
+
+
+def law_of_block(context: Context, found: Implementation) -> Reduction:
+    """What the law of blocks of an implementation is about: any reduction by it."""
+    totals = Totals(context)
+    totals.reductions = []
+    monoid = totals.implemented(found)
+    made = Reduction("j", monoid.name, True, _words(monoid.shape), monoid.apply("empty", (), None), ())
+    return totals.completed(made, monoid)
+
+
+def constructor(context: Context, found: Implementation) -> ast.Fn | None:
+    """The function that makes an element of its parameters."""
+    named = maker_named(found)
+    entry = context.unit_of(found.path).find(named or KEY)
+    if entry is not None and isinstance(entry.declaration, ast.Fn):
+        return entry.declaration
+    if named:
+        raise context.stop("elaborate.block.key", f"the law `{BLOCK} {named}` names no function", found.span, f"`fn {named} …` before the `impl`")
+    return None
+
+
+def maker_named(found: Implementation) -> str:
+    """The function that the law of blocks names; empty where it names none, or where there is no such law."""
+    words = found.laws.get(BLOCK, ())
+    return words[1] if len(words) > 1 else ""
+
+
+def _law_name(found: Implementation) -> str:
+    return " ".join(found.laws.get(BLOCK, (BLOCK,)))
+
+
+def _words(shape: Shape) -> tuple[tuple[str, str], ...]:
+    return tuple((name, kind.elem) for name, kind in shape.parts)
+
+
+def _element(context: Context, found: Implementation, maker: ast.Fn, keys: tuple[tuple[str, str], ...], shape: Shape) -> tuple[Value, ...]:
+    if len(maker.params) != len(keys):
+        message = f"`{maker.name}` makes an element of {len(maker.params)} parameters, and `{BLOCK}` takes {len(keys)} arrays"
+        raise context.stop("elaborate.block.key", message, found.members[BLOCK].span, "one array for each of its parameters, in its order")
+    given = tuple(Parts(Shape("", (("", ValueType(elem)),)), (Load(name),)) for name, elem in keys)
+    return Inlined(context).applied_to(maker, found.path, given, shape)
+
+
+class BlockBody(Totals):
+    """The body of `fn block`: words, and totals over the block, each of which is noted under a name."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.keys: list[tuple[str, ValueType]] = []
+        self.length = ""
+        self.terms: list[BlockTerm] = []
+        self.reductions = []
+
+    def inside(self, context: Context) -> Inlined:
+        """Functions that are called are inlined as elsewhere, without totals of their own."""
+        return Plain(context)
+
+    def extents(self, name: str) -> tuple[Index | None, ...] | None:
+        """The arrays all go over the block."""
+        return (Var(self.length),) if name in dict(self.keys) else None
+
+    def read_header(self, fn: ast.Fn, monoid: Monoid) -> Scope:
+        """What stands before, and the arrays of the block."""
+        if len(fn.params) < 2:
+            raise self.context.stop("elaborate.block.form", f"`{BLOCK}` takes what stands before the block, and an array for it", fn.span, FORM)
+        first, *arrays = fn.params
+        names = tuple(f"a.{name}" if name else "a" for name, _ in monoid.shape.parts)
+        whole = tuple(Load(name) for name in names)
+        scope = Scope()
+        if monoid.shape.record:
+            self.known = {first.name: Parts(monoid.shape, whole)}
+        else:
+            scope = scope.bind(first.name, ValueEntity(whole[0], monoid.shape.parts[0][1]))
+        for param in arrays:
+            kind = param.storage.type if param.storage is not None else None
+            dims = kind.dims if isinstance(kind, ast.ArrayType) else ()
+            size = dims[0].name if len(dims) == 1 and isinstance(dims[0], ast.Name) else ""
+            if not isinstance(kind, ast.ArrayType) or not size or self.length not in ("", size):
+                message = f"`{param.name}` is no array over the block"
+                raise self.context.stop("elaborate.block.form", message, param.span or fn.span, FORM)
+            self.length = size
+            elem = self.elem_name(kind.element, Scope())
+            self.keys.append((param.name, ValueType(elem)))
+            scope = scope.bind(param.name, BufferEntity(param.name, elem, (Var(size),), loaded=False, root=param.name, kind="local"))
+        return scope.bind(self.length, IndexEntity(Var(self.length)))
+
+    def lines_of(self, fn: ast.Fn, monoid: Monoid) -> tuple[tuple[BlockTerm, ...], tuple[Value, ...]]:
+        """The lines and the result. Raises StopError."""
+        scope = self.read_header(fn, monoid)
+        result = self.body(fn, scope, monoid.shape, [])
+        for value in (*result, *(term.value for term in self.terms if term.kind == "let")):
+            if any(isinstance(part, Load) and part.index for part in values(value)):
+                message = "an element of the block is read outside of a total"
+                raise self.context.stop("elaborate.block.form", message, fn.span, "`sum j. …`, `reduce Max f32 j. …` or a `fold` over the block")
+        return tuple(self.terms), result
+
+    def named_once(self, value: Value, kind: ValueType, name: str, place: Place) -> Value:
+        """A `let`: a line of its own, unless it is a literal, a name already, or stands inside a total. A total gets the name."""
+        last = self.terms[-1] if self.terms else None
+        if last is not None and last.kind != "let" and value == Load(last.name) and place.before is not None:
+            self.terms.pop()
+            return self.line(name, last.elem, last.kind, last.value)
+        if place.before is None or isinstance(value, Load) or not any(isinstance(part, Load) for part in values(value)):
+            return value
+        return self.line(name, kind.elem, "let", value)
+
+    def line(self, name: str, elem: str, kind: str, value: Value) -> Value:
+        """Note a line under a name that no other has."""
+        used = {*(term.name for term in self.terms), *(key for key, _ in self.keys), "a", self.length}
+        number, free = 1, name
+        while free in used:
+            free, number = f"{name}'{number}", number + 1
+        self.terms.append(BlockTerm(free, elem, kind, value))
+        return Load(free)
+
+    def held(self, value: Value, elem: str, place: Place, expr: ast.Expr) -> Value:
+        """A total: a line of its own, of the kind by which schedules order it."""
+        if not isinstance(value, Fold):
+            raise UnsupportedError("a total whose steps need lines of their own", expr.span)
+        kind = "sum"
+        if isinstance(expr, ast.Reduce):
+            words = words_of(expr.monoid)
+            kind = words[0].lower() if words else kind
+        return self.line("total", elem, "fold" if isinstance(expr, ast.Fold) else kind, value)
+
+    def note(self, expr: ast.Sum | ast.Reduce, counters: tuple[tuple[str, Index], ...], monoid: Monoid) -> None:
+        """Totals inside are no reductions of a contraction."""
+
+    def sum(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
+        """`sum j. e` over the block, in the words of a contraction's sum."""
+        counters, scope = self.counted(expr, place)
+        semiring = Semiring(self.context, wanted.elem, expr.span)
+        parts = (expr.body.left, expr.body.right) if isinstance(expr.body, ast.Binary) and expr.body.operator == "*" else (expr.body,)
+        factors = tuple(self.check(part, wanted, Place(scope)) for part in parts)
+
+        def step(total: Value) -> Value:
+            return semiring.apply("mul_add", *factors, total) if len(factors) == 2 else semiring.apply("add", total, *factors)
+
+        return self.over_block(expr, wanted.elem, (counters, semiring.apply("zero"), step), place)
+
+    def over_block(
+        self, expr: ast.Sum | ast.Reduce, elem: str, total: tuple[tuple[tuple[str, Index], ...], Value, Callable[[Value], Value]], place: Place
+    ) -> Value:
+        """One total over the block."""
+        counters, start, step = total
+        if len(counters) != 1:
+            raise self.context.stop("elaborate.block.form", "a total over a block has one index", expr.span, "`sum j. …`")
+        acc = self.context.fresh.accumulator()
+        ((counter, extent),) = counters
+        return self.held(Fold(counter, Range(ZERO, extent), start, acc, elem, step(Load(acc))), elem, place, expr)
+
+    def fold(self, expr: ast.Fold, wanted: ValueType, place: Place) -> Value:
+        """`fold j in 0 .. B from e as t: f32 do …`: one chain over the block."""
+        is_range = isinstance(expr.domain, ast.Range)
+        low = elaborate_index(expr.domain.low, place.scope, self.context) if isinstance(expr.domain, ast.Range) else None
+        high = elaborate_index(expr.domain.high, place.scope, self.context) if isinstance(expr.domain, ast.Range) else None
+        if not is_range or low != Const(0) or high != Var(self.length):
+            message = f"a total of a block goes over the whole block, `0 .. {self.length}`"
+            raise self.context.stop("elaborate.block.form", message, expr.span, f"`fold j in 0 .. {self.length} from …`")
+        self.expect(ValueType(self.elem_name(expr.type, place.scope)), wanted, expr)
+        start = self.check(expr.start, wanted, place)
+        counter, acc = self.context.fresh.take(expr.index), self.context.fresh.take(expr.accumulator)
+        scope = place.scope.bind(expr.index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), Var(self.length)))
+        scope = scope.bind(expr.accumulator, BufferEntity(acc, wanted.elem, (), loaded=False, root=acc, kind="local"))
+        step = self.check(expr.body, wanted, Place(scope))
+        return self.held(Fold(counter, Range(ZERO, Var(self.length)), start, acc, wanted.elem, step), wanted.elem, place, expr)
+
+    def before(self, place: Place, expr: ast.Expr) -> list[Stmt]:
+        """Nothing stands in front of a line."""
+        raise UnsupportedError(f"`{source_text(expr)}` in a block, whose steps need lines of their own,", expr.span)
+
+
+class Plain(Inlined):
+    """Functions that a block's lines call: nothing in them gets a line."""
+
+    def named_once(self, value: Value, _kind: ValueType, _name: str, _place: Place) -> Value:
+        """A value stays where it is."""
+        return value
