@@ -26,6 +26,7 @@ from cachet_verify.rewrite.hole import stmt_text
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
+from cachet_verify.rewrite.tidy import tidied
 from cachet_verify.rewrite.traverse import Change, domain_mentions, fresh, taken
 from cachet_verify.source import Span
 
@@ -92,7 +93,8 @@ def distribute(chain: Chain, path: Path, counters: Sequence[str], span: Span | N
         chain = chain.then(same_families(chain.program, spelled))
     copies = Copies(chain.program, loops)
     chain, locals_ = _level(chain, at, copies)
-    return once(chain, path, copies.of, locals_, len(loops))
+    chain = once(chain, path, copies.of, locals_, len(loops))
+    return tidied(chain, path, copies.of, counters)
 
 
 # --- what is distributed -----------------------------------------------------------------------
