@@ -90,13 +90,16 @@ def fit_shown(paths: Sequence[Path], platforms: Sequence[str]) -> tuple[str, dic
     return rendered(found), document(found), verdicts(found)
 
 
-def trust_shown(paths: Sequence[Path], options: CheckOptions, progress: Progress | None = None) -> tuple[Report, str, dict[str, object]]:
-    """Check, and give what the claims rest on as text and as a document. Raises CachetError."""
-    from cachet_verify.trusting import document, ledger, rendered
+def trust_shown(
+    paths: Sequence[Path], options: CheckOptions, progress: Progress | None = None, whole: bool = False
+) -> tuple[Report, str, dict[str, object]]:
+    """Check, and give what the claims rest on as text (a page, or every row: `whole`) and as a document. Raises CachetError."""
+    from cachet_verify.ledger.page import document, page, rendered
+    from cachet_verify.trusting import ledger
 
     report = check(paths, options, progress)
     found = ledger(report)
-    return report, rendered(found), document(found)
+    return report, rendered(found) if whole else page(found), document(found)
 
 
 def evidence_shown(path: Path, name: str | None, target: str, words: int, seed: int, output: Path | None) -> tuple[str, list[dict[str, object]], int]:

@@ -22,17 +22,18 @@ from cachet_verify.report.text import trusted_text
 @click.command("trust")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to write the ledger.")
+@click.option("--all", "whole", is_flag=True, help="Every row, with reasons, values and sources in full.")
 @click.option("--cache", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where verdicts are cached.")
-def command(paths: tuple[Path, ...], style: str, cache: Path | None) -> int:
+def command(paths: tuple[Path, ...], style: str, whole: bool, cache: Path | None) -> int:
     """Check PATH and print what its claims rest on: laws (proved, or trusted with a reason), templates with the evidence for them, platform facts
-    with their sources, admissions, and the solvers that were believed. For each, who relies on it.
+    with their sources, admissions, and the solvers that were believed. For each, how many rely on it; JSON leaves no name out.
 
     The exit code is that of `check`: 5 where the project's policy does not allow an entry.
     """  # noqa: D205 - one sentence, longer than a line
     from cachet_verify import session
 
     with TerminalProgress() as progress:
-        report, text, document = session.trust_shown(paths, CheckOptions(cache=cache), progress)
+        report, text, document = session.trust_shown(paths, CheckOptions(cache=cache), progress, whole)
     write(f"{json.dumps(document, indent=2, ensure_ascii=False)}\n" if style == "json" else text)
     for file in report.files:
         for diagnostic in file.diagnostics:

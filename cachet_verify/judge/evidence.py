@@ -26,7 +26,8 @@ def template_entry(name: str, identity: str, plan: Plan, records: tuple[Evidence
     every = tuple(part for one in known for part in one)
     measured = dict.fromkeys(Measured(record.target, record.day, record.words, record.mismatches) for part in every for record in part.records)
     lacking = dict.fromkeys(part.target for part in every if not part.records)
-    return TrustedEntry("template", name, None, says(min(known, key=_how_much)), tuple(measured), tuple(lacking), identity)
+    least = min(known, key=_how_much)
+    return TrustedEntry("template", name, None, says(least), tuple(measured), tuple(lacking), identity)
 
 
 def _how_much(known: tuple[Known, ...]) -> tuple[bool, bool, int]:

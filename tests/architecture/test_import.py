@@ -37,7 +37,7 @@ ARROWS: dict[str, set[str]] = {
     "fitting": TEXT | {"core", "kernel", "elaborate", "judge"},
     "running": TEXT | {"core", "judge"},
     "measuring": TEXT | {"syntax", "elaborate", "judge", "ledger", "measure"},
-    "trusting": TEXT | {"syntax", "elaborate", "judge", "ledger", "report"},
+    "trusting": TEXT | {"core", "syntax", "elaborate", "judge", "ledger", "report"},
     "traffic": TEXT | {"core", "judge", "report"},
     "session": TEXT
     | {"resource_path", "core", "kernel", "ledger", "judge", "listing", "fitting", "running", "synthesis", "traffic", "solver", "report"}
