@@ -12,11 +12,12 @@ from cachet_verify.core.family import lower
 from cachet_verify.core.index import TRUE, Formula, conj
 from cachet_verify.core.ir import Program
 from cachet_verify.flow.evaluate import sizer
+from cachet_verify.flow.gap import gaps
 from cachet_verify.flow.live import live_conditions
 from cachet_verify.flow.relation import Disagreement, Pair, descend, fit
 from cachet_verify.flow.source import propose_flow
-from cachet_verify.kernel.dataflow import MEANING, PROGRAM, Proposal, Side, tagged
-from cachet_verify.kernel.effective import effective
+from cachet_verify.kernel.dataflow import MEANING, PROGRAM, RULE, Proposal, Side, tagged
+from cachet_verify.kernel.effective import completed, effective
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,10 @@ def propose(meaning: Program, program: Program) -> Proposed:
 
 
 def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
-    first, second = tagged(effective(lower(meaning)), MEANING), tagged(effective(lower(program)), PROGRAM)
+    written = effective(lower(meaning)), effective(lower(program))
+    missing = gaps(written[0]), gaps(written[1])
+    first = tagged(completed(RULE, written[0], missing[0]), MEANING)
+    second = tagged(completed(RULE, written[1], missing[1]), PROGRAM)
     sizes = sizer(first, second)
     scratch = frozenset(param.name for param in program.params if param.scratch)
     flows = propose_flow(first, sizes, seed), propose_flow(second, sizes, seed)
@@ -51,7 +55,7 @@ def _propose(meaning: Program, program: Program, seed: int) -> Proposed:
     outputs = [param.name for param in meaning.params if param.name not in scratch and (first.writers(param.name) or second.writers(param.name))]
     trace = descend(*sides, outputs, sizes, seed)
     relation = _among_live(fit(trace, *sides, sizes), *sides)
-    return Proposed(Proposal(flows[0], flows[1], relation), trace.disagreement)
+    return Proposed(Proposal(flows[0], flows[1], relation, missing), trace.disagreement)
 
 
 def _among_live(relation: Mapping[Pair, Formula], left: Side, right: Side) -> dict[Pair, Formula]:

@@ -50,6 +50,7 @@ from cachet_verify.core.ir import Word
 from cachet_verify.flow.evaluate import Drawer, Sizer, compile_formula
 from cachet_verify.flow.linear import decode, split_linear
 from cachet_verify.kernel.dataflow import Flow, Pieces, Source, cell_names
+from cachet_verify.kernel.effective import KEPT
 
 _SAMPLES, _FINALS = 240, 600
 """Points at which sources are told apart: of each family, and of each buffer at the end, where more meet."""
@@ -205,9 +206,14 @@ def _ways(writer: Family) -> tuple[Way, ...]:
         ways.append("back")
     elif any(isinstance(part, (Div, Min, Max)) for part in parts):
         ways.append("whole")
-    if len(writer.domain) > 2 * len(writer.counters):  # more than a range for each counter
+    if len(_bounding(writer)) > 2 * len(writer.counters):  # more than a range for each counter
         ways.append("let through")
     return tuple(ways)
+
+
+def _bounding(writer: Family) -> tuple[Formula, ...]:
+    """The conditions that may say which instance is the last: where a copy fills gaps, the write itself may come after it."""
+    return writer.domain[:-1] if writer.name.endswith(KEPT) else writer.domain
 
 
 def _candidate(writer: Family, reader: Reader, shared: Sequence[str], depth: int, way: Way = "plain") -> Source | None:
@@ -288,7 +294,7 @@ def _last(writer: Family, counter: Counter, at: Substitution, told: Substitution
         if _is_open(last):
             return None
         found[last] = None
-    for part in writer.domain:
+    for part in _bounding(writer):
         bound = _upper_bound(part, counter.name, at, inner)
         if bound is not None:
             found[bound] = None

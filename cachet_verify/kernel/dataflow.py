@@ -22,7 +22,7 @@ related to the same thing: one side goes to an earlier instance, the other stays
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cachet_verify.core.family import (
     Access,
@@ -58,7 +58,7 @@ from cachet_verify.core.index import (
 )
 from cachet_verify.core.ir import Choose, Load, OfIndex, Op, Program, Value, Word
 from cachet_verify.kernel.claim import Goal, RuleError, Same, check_requirements, issue
-from cachet_verify.kernel.effective import effective
+from cachet_verify.kernel.effective import Guards, completed, effective
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.scope import bound_names
 
@@ -104,12 +104,14 @@ INITIAL, LITERAL = "initial ", "word "
 class Proposal:
     """Sources for both programs and the relation, a formula for each pair of operation nodes.
 
-    Counters of the meaning are prefixed `S.`, those of the program `T.`, in every term here.
+    Counters of the meaning are prefixed `S.`, those of the program `T.`, in every term but those of `completed`: for the
+    meaning and for the program, the writes whose gaps copies fill.
     """
 
     meaning: Flow
     program: Flow
     relation: Mapping[tuple[Node, Node], Formula]
+    completed: tuple[Guards, Guards] = field(default_factory=lambda: ({}, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +322,9 @@ def dataflow(meaning: Program, program: Program, proposal: Proposal) -> Goal:
     check_requirements(RULE, meaning, program)
     _check_names(meaning, program)
     scratch = frozenset(param.name for param in program.params if param.scratch)
-    left = Side(tagged(effective(lower(meaning)), MEANING), proposal.meaning, scratch, MEANING)
-    right = Side(tagged(effective(lower(program)), PROGRAM), proposal.program, scratch, PROGRAM)
+    families = [completed(RULE, effective(lower(of)), gaps) for of, gaps in zip((meaning, program), proposal.completed, strict=True)]
+    left = Side(tagged(families[0], MEANING), proposal.meaning, scratch, MEANING)
+    right = Side(tagged(families[1], PROGRAM), proposal.program, scratch, PROGRAM)
     premises = lower(program).premises()
     checks = _Comparison(left, right, proposal.relation, premises)
     found = [*checks.outputs(meaning), *checks.closure()]
