@@ -7,7 +7,7 @@ families. Must not print, and not hide a statement.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from cachet_verify.core.index import Const, Index, Var, variables
@@ -38,6 +38,7 @@ from cachet_verify.core.ir import (
 )
 from cachet_verify.core.outer import OuterProduct, outer_product_of, outer_tiles
 from cachet_verify.elaborate.lift_instruction import lift_use
+from cachet_verify.elaborate.lift_reduction import Reduced, count_loads, lift_reduction, loads_in, with_reduction
 from cachet_verify.elaborate.lift_term import TermLifter, call, exact_quotients
 from cachet_verify.elaborate.lift_tile import lift_fill, lift_tile, shape_of
 from cachet_verify.elaborate.lift_value import Known, LiftError, ValueLifter, lift_domain, type_of
@@ -84,7 +85,7 @@ def lift_body(program: Program) -> ast.Body:
 def _lifter(program: Program) -> _Lifter:
     terms = TermLifter(exact_quotients(need.condition for need in program.requires))
     known = {param.name: Known(param.elem, True) for param in program.params}
-    return _Lifter(ValueLifter(terms, known), dict(outer_tiles(program.body)))
+    return _Lifter(ValueLifter(terms, known), dict(outer_tiles(program.body)), loads=count_loads(program.body))
 
 
 def _unplaced(program: Program) -> list[str]:
@@ -115,16 +116,76 @@ class _Lifter:
     blocks: Mapping[str, OuterProduct] = field(default_factory=dict)
     """The locals that outer products update."""
     shapes: dict[str, tuple[Index, ...]] = field(default_factory=dict)
+    loads: Mapping[str, int] = field(default_factory=dict)
+    """How many loads of each buffer the program's text has."""
 
     def block(self, block: Block) -> ast.Body:
         """The statements of a block; those of calls and of plain blocks stand in their place, a tile is declared with its value."""
         made: list[ast.Statement] = []
         place = 0
         while place < len(block.body):
+            reduced = self.reduction(block.body, place)
+            if reduced is not None:
+                made += reduced[0]
+                place = reduced[1]
+                continue
             declared = self.tile(block.body[place : place + 2])
             made += self.statement(block.body[place]) if declared is None else (declared,)
             place += 1 if declared is None else 2
         return tuple(made)
+
+    def reduction(self, body: tuple[Stmt, ...], place: int) -> tuple[ast.Body, int] | None:
+        """A reduction of a tile, inside the statement behind it where that alone reads its results, and the place after; else None."""
+        own, start = self.arrays(body, place)
+        found = lift_reduction(body[start : start + 2], self.values, self.shapes, self.loads) if start < len(body) else None
+        if found is None or not found.own <= set(own):
+            return None
+        target, end = found.target, start + found.count
+        rest = {name: stmt for name, stmt in own.items() if name not in found.own}
+        if target not in rest:
+            return ((*map(self.declare, rest.values()), ast.Assign(ast.Name(target), found.value)), end)
+        more, after = self.arrays(body, end)
+        reader = body[after] if after < len(body) else None
+        if isinstance(reader, Inlined) and reader.is_tile and self.loads.get(target) == 1 == loads_in(reader, target):
+            others = {name: stmt for name, stmt in (*rest.items(), *more.items()) if name != target}
+            made = self.reading(others, reader, found)
+            if made is not None:
+                return made, after + 1
+        held = rest.pop(target)
+        return ((*map(self.declare, rest.values()), self.named(held, found.value)), end)
+
+    def arrays(self, body: tuple[Stmt, ...], place: int) -> tuple[dict[str, Declare], int]:
+        """The local arrays without a value that are declared from a place on, and the place after."""
+        found: dict[str, Declare] = {}
+        while place < len(body):
+            stmt = body[place]
+            if not isinstance(stmt, Declare) or stmt.init is not None or not shape_of(stmt):
+                break
+            self.values.known[stmt.name] = Known(stmt.elem, False)
+            self.shapes[stmt.name] = stmt.shape
+            found[stmt.name] = stmt
+            place += 1
+        return found, place
+
+    def reading(self, declared: dict[str, Declare], reader: Inlined, found: Reduced) -> ast.Body | None:
+        """The statement that reads a reduction, with the reduction in it; None where it reads it otherwise than as a tile."""
+        filled = lift_fill(reader, self.values, self.shapes)
+        if filled is not None and filled[0] in declared:
+            value = with_reduction(filled[1], found.target, found.value)
+            own = declared[filled[0]]
+            others = (self.declare(stmt) for name, stmt in declared.items() if name != filled[0])
+            return (*others, self.named(own, value)) if value != filled[1] else None
+        made = lift_tile(reader, self.values, self.shapes)
+        if not isinstance(made, (ast.Assign, ast.Store)):
+            return None
+        value = with_reduction(made.value, found.target, found.value)
+        return (*map(self.declare, declared.values()), replace(made, value=value)) if value != made.value else None
+
+    def named(self, declared: Declare, value: ast.Expr) -> ast.Statement:
+        """A local tile with its value."""
+        kind = ast.ArrayType(type_of(declared.elem), tuple(self.values.terms.term(extent) for extent in declared.shape))
+        made = ast.Var if declared.mutable else ast.Let
+        return made(declared.name, ast.Storage(kind), value)
 
     def tile(self, pair: tuple[Stmt, ...]) -> ast.Statement | None:
         """A local tile and its value as one statement; None where the two statements are anything else."""
@@ -142,10 +203,7 @@ class _Lifter:
         filled = lift_fill(filling, self.values, self.shapes)
         if filled is None or filled[0] != declared.name:
             return None
-        kind = ast.ArrayType(type_of(declared.elem), tuple(self.values.terms.term(extent) for extent in declared.shape))
-        if declared.mutable:
-            return ast.Var(declared.name, ast.Storage(kind), filled[1])
-        return ast.Let(declared.name, ast.Storage(kind), filled[1])
+        return self.named(declared, filled[1])
 
     def use(self, declared: Declare, filling: Inlined) -> ast.Statement | None:
         """A local and the instruction that gives it its words; None where that is shown as what it computes."""

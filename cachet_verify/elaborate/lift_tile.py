@@ -24,13 +24,11 @@ def lift_fill(stmt: Inlined, values: ValueLifter, shapes: Shapes) -> tuple[str, 
     loops, store = _nest(stmt)
     if store is None or values.known[store.buffer].is_memory:
         return None
-    if (
-        isinstance(store.value, Fold)
-        or stmt.text == "mma"
-        or loops != tuple(zip((name for name, _ in loops), shapes.get(store.buffer, ()), strict=False))
-    ):
+    shape = shapes.get(store.buffer, ())
+    if isinstance(store.value, Fold) or stmt.text == "mma" or tuple(extent for _, extent in loops) != shape or not loops:
         return None
-    if store.index != tuple(Var(name) for name, _ in loops) or len(shapes.get(store.buffer, ())) != len(loops):
+    cells = zip(store.index, loops, strict=False)
+    if len(store.index) != len(loops) or not all(term == Var(name) or (term == ZERO and extent == ONE) for term, (name, extent) in cells):
         return None
     value = _tile_value(store.value, loops, values, shapes)
     return None if value is None else (store.buffer, value)

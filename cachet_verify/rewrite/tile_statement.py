@@ -6,15 +6,15 @@ words. Must not move a store, nor leave a statement that it does not know unsaid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, add
-from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Load, Op, Range, Stmt, Store, Value, Word, statements
-from cachet_verify.elaborate.monoid import is_combining
+from cachet_verify.core.index import ONE, ZERO, Var
+from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Load, Op, Range, Stmt, Store, Word, statements
+from cachet_verify.elaborate.tree import Tree, find_chain, find_tree
 from cachet_verify.rewrite.hole import cell_text, stmt_text
 from cachet_verify.rewrite.tile_nest import Nest, Reader, has_fold, nest
-from cachet_verify.rewrite.traverse import Change, fresh, mentions
+from cachet_verify.rewrite.traverse import fresh, mentions
 
 TREE = "halves in place, on a copy: `w[i, h] = max w[i, h] w[i, h + 4]` for each half, and `top[i] = w[i, 0]` behind it"
 CHAIN = "`l[i] = fold j in 0 .. 8 from -0.0 as t: f32 do t + e[i, j]`, in order, from the identity, over an array `e`"
@@ -44,16 +44,17 @@ class _Marking:
         outer, self.waiting = self.waiting, {}
         place, body = 0, block.body
         while place < len(body):
-            stmt, tree = body[place], find_tree(self.reader, body[place:])
-            if tree is not None:
-                made += self.tree(tree)
-                place += tree.count
+            stmt = body[place]
+            found = self.reader.nest(stmt, ()) if isinstance(stmt, For) else None
+            tree = find_tree(found.store.buffer, found.extents, body[place + 1 :]) if found is not None and _is_whole(found) else None
+            if found is not None and tree is not None:
+                made += self.tree(found, stmt, tree)
+                place += tree.count + 1
                 continue
             place += 1
             if isinstance(stmt, Declare) and stmt.init is None and stmt.shape:
                 self.waiting[stmt.name] = stmt
                 continue
-            found = self.reader.nest(stmt, ()) if isinstance(stmt, For) else None
             if found is not None:
                 made += self.nest(found, stmt)
             else:
@@ -63,7 +64,7 @@ class _Marking:
         self.waiting = outer
         return Block(tuple(made))
 
-    def declared(self, *stmts: Stmt) -> list[Stmt]:
+    def declared(self, *stmts: Stmt) -> list[Declare]:
         """The locals that wait and that statements use."""
         return [self.waiting.pop(name) for name in sorted(mentions(stmts) & set(self.waiting))]
 
@@ -73,7 +74,7 @@ class _Marking:
         if is_product(found):
             return [*self.declared(stmt), stmt]
         if isinstance(value, Fold):
-            self.check_chain(found, value)
+            self.check_chain(found, stmt)
             return [*self.declared(stmt), _tile(stmt, store)]
         self.check_elements(found)
         wide = self.whole(found)
@@ -115,25 +116,24 @@ class _Marking:
 
     # --- along an axis ---
 
-    def check_chain(self, found: Nest, fold: Fold) -> None:
+    def check_chain(self, found: Nest, stmt: Stmt) -> None:
         """A row or a column combined in order, from the identity."""
-        step, text = fold.step, f"`{stmt_text(found.store)}` is no reduction of a row or a column, and no product"
-        element = step.args[1] if isinstance(step, Op) and len(step.args) == 2 and step.args[0] == Load(fold.acc) else None
-        if not isinstance(element, Load) or not isinstance(step, Op) or len(found.loops) != 1:
-            raise self.reader.wrong(text, f"{CHAIN}; or {PRODUCT}")
-        cell = {Var(found.counters[0]), Var(fold.counter)}
-        is_whole = isinstance(fold.domain, Range) and fold.domain.low == ZERO and len(element.index) == 2 and set(element.index) == cell
-        if not is_whole or not is_combining(step, fold.init):
+        if find_chain(stmt) is None:
+            text = f"`{stmt_text(found.store)}` is no reduction of a row or a column, and no product"
             raise self.reader.wrong(text, f"{CHAIN}; or {PRODUCT}")
 
-    def tree(self, tree: Tree) -> list[Stmt]:
+    def tree(self, fill: Nest, copied: Stmt, tree: Tree) -> list[Stmt]:
         """A copy, and the tree on it."""
         self.waiting.update((stmt.name, stmt) for stmt in tree.locals)
-        self.check_elements(tree.fill)
-        before = self.declared(tree.copied, *tree.levels)
-        own = [stmt for stmt in before if isinstance(stmt, Declare) and stmt.name == tree.fill.store.buffer]
-        others = [stmt for stmt in before if stmt not in own]
-        return [*others, *own, _tile(tree.copied, tree.fill.store), _tile(Block(tree.levels), tree.last)]
+        self.check_elements(fill)
+        before = self.declared(copied, *tree.levels)
+        before.sort(key=lambda stmt: stmt.name == fill.store.buffer)
+        return [*before, _tile(copied, fill.store), _tile(Block(tree.levels), tree.last)]
+
+
+def _is_whole(found: Nest) -> bool:
+    """Whether a nest goes along the dimensions of what it stores, in their order."""
+    return found.store.index == tuple(map(Var, found.counters))
 
 
 def covers(found: Nest, declared: Declare) -> bool:
@@ -155,75 +155,3 @@ def is_product(found: Nest) -> bool:
 def _tile(stmt: Stmt, store: Store) -> Inlined:
     block = stmt if isinstance(stmt, Block) else Block((stmt,))
     return Inlined(stmt_text(store), block, store.span, is_tile=True)
-
-
-# --- trees -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A copy of a tile, the nests that halve it along an axis and take what is left, and the locals declared between."""
-
-    fill: Nest
-    copied: Stmt
-    levels: tuple[Stmt, ...]
-    last: Store
-    locals: tuple[Declare, ...]
-    count: int
-
-
-def find_tree(reader: Reader, stmts: Sequence[Stmt]) -> Tree | None:
-    """The tree that starts at the first of some statements; None where none does."""
-    first = reader.nest(stmts[0], ()) if isinstance(stmts[0], For) else None
-    if first is None or len(first.loops) != 2 or first.store.index != tuple(map(Var, first.counters)):
-        return None
-    for axis in (1, 0):
-        found = _along(reader, first, stmts, axis)
-        if found is not None:
-            return found
-    return None
-
-
-def _along(reader: Reader, first: Nest, stmts: Sequence[Stmt], axis: int) -> Tree | None:
-    """The tree along one axis: halves in place until one element is left."""
-    name, extent = first.store.buffer, first.extents[axis]
-    if not isinstance(extent, Const) or extent.value < 2:
-        return None
-    left, combined = extent.value, None
-    levels: list[Stmt] = []
-    between: list[Declare] = []
-    for place, stmt in enumerate(stmts[1:], 2):
-        if isinstance(stmt, Declare) and stmt.init is None:
-            between.append(stmt)
-            continue
-        found = reader.nest(stmt, ()) if isinstance(stmt, For) else None
-        if found is None:
-            return None
-        levels.append(stmt)
-        if left == 1:
-            kept = Var(found.counters[0])
-            is_last = len(found.loops) == 1 and found.store.value == Load(name, _cell(axis, kept, ZERO))
-            is_last = is_last and found.store.index == _cell(axis, kept, ZERO) and found.extents == (first.extents[1 - axis],)
-            return Tree(first, stmts[0], tuple(levels), found.store, tuple(between), place) if is_last else None
-        half = (left + 1) // 2
-        word = _level(found, name, axis, (first.extents[1 - axis], Const(left - half)), half)
-        if word is None or (combined is not None and combined != word):
-            return None
-        left, combined = half, word
-    return None
-
-
-def _cell(axis: int, kept: Index, along: Index) -> tuple[Index, Index]:
-    return (kept, along) if axis == 1 else (along, kept)
-
-
-def _level(found: Nest, name: str, axis: int, extents: tuple[Index, Index], half: int) -> Value | None:
-    """How one half takes in the other, over `a` and `b`; None where the nest does anything else."""
-    if found.extents != extents or found.store.buffer != name:
-        return None
-    kept, along = map(Var, found.counters)
-    mine, other = Load(name, _cell(axis, kept, along)), Load(name, _cell(axis, kept, add(along, Const(half))))
-    if found.store.index != mine.index or any(load not in (mine, other) for load in found.loads()):
-        return None
-    by = {mine: Load("a"), other: Load("b")}
-    return Change(loads=lambda load: by.get(load, load)).value(found.store.value)
