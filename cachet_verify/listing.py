@@ -48,7 +48,9 @@ def _shadow(opened: Opened, name: str) -> str:
     if applied is None or applied.regrouped is None or not applied.regrouped.is_real:
         hint = "a schedule whose steps regroup a reduction, with `[reassoc]` in its contraction"
         raise fail("listing.shadow.none", f"{name} regroups no reduction, so it has no shadow", None, hint)
-    return _printed("", applied.start)
+    from cachet_verify.elaborate.unroll import unrolled
+
+    return _printed("", unrolled(applied.start))
 
 
 def _nests(opened: Opened, path: Path, name: str, check: Check) -> list[tuple[str, Program]]:

@@ -20,7 +20,7 @@ from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index
-from cachet_verify.elaborate.total import Inlined, Monoid, Totals
+from cachet_verify.elaborate.total import Inlined, Monoid, Totals, replaced
 from cachet_verify.syntax import ast
 
 BLOCK = "block"
@@ -57,6 +57,31 @@ def law_of_block(context: Context, found: Implementation) -> Reduction:
     monoid = totals.implemented(found)
     made = Reduction("j", monoid.name, True, _words(monoid.shape), monoid.apply("empty", (), None), ())
     return totals.completed(made, monoid)
+
+
+def one_total(made: Reduction) -> Blockwise | None:
+    """A block of words: a total of its elements, combined with what stands before. None for values of several parts, whose blocks are declared."""
+    if len(made.parts) != 1:
+        return None
+    ((_, elem),) = made.parts
+    by = {"a": Load("acc"), "b": Load("x", (Var(made.counter),))}
+    kind = made.monoid.partition(" ")[0].lower() or "sum"
+    fold = Fold(made.counter, Range(ZERO, Var("B")), made.empty[0], "acc", elem, replaced(made.combined[0], by))
+    return Blockwise((("x", elem),), (Load("x"),), "B", (BlockTerm("total", elem, kind, fold),), (replaced(made.combined[0], {"b": Load("total")}),))
+
+
+def total_of_products(made: Reduction, monoid: Monoid) -> Blockwise:
+    """A block of products: their total, by the sum's own steps, added to what stands before."""
+    ((_, elem),) = made.parts
+
+    def applied(member: str, *args: Value) -> Value:
+        return monoid.apply(member, tuple(Parts(monoid.shape, (arg,)) for arg in args), None)[0]
+
+    here = (Var(made.counter),)
+    step = applied("mul_add", Load("x", here), Load("y", here), Load("acc"))
+    total = BlockTerm("total", elem, "sum", Fold(made.counter, Range(ZERO, Var("B")), made.empty[0], "acc", elem, step))
+    element = applied("mul", Load("x"), Load("y"))
+    return Blockwise((("x", elem), ("y", elem)), (element,), "B", (total,), (replaced(made.combined[0], {"b": Load("total")}),))
 
 
 def constructor(context: Context, found: Implementation) -> ast.Fn | None:

@@ -253,7 +253,8 @@ def _addition(semiring: Semiring, kind: ValueType) -> Monoid:
     """What a sum combines."""
 
     def apply(member: str, args: tuple[Parts, ...], _before: list[Stmt] | None) -> tuple[Value, ...]:
-        return (semiring.apply("add" if args else "zero", *(arg.values[0] for arg in args)),)
+        name = {"empty": "zero", "combine": "add"}.get(member, member)
+        return (semiring.apply(name, *(arg.values[0] for arg in args)),)
 
     return Monoid("", Shape("", (("", kind),)), apply)
 

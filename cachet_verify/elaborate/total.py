@@ -193,12 +193,16 @@ class Totals(Inlined):
 
     def completed(self, made: Reduction, monoid: Monoid, element: ast.Expr | None = None) -> Reduction:
         """What a reduction combines, with two values combined, and a whole block of elements where the implementation says how."""
-        from cachet_verify.elaborate.blockwise import blockwise, constructor, has_block
+        from cachet_verify.elaborate.blockwise import blockwise, constructor, has_block, one_total, total_of_products
 
         left, right = (Parts(monoid.shape, tuple(map(Load, made.names(letter)))) for letter in "ab")
         made = replace(made, combined=monoid.apply("combine", (left, right), None))
         if monoid.found is None or not has_block(monoid.found):
-            return made
+            if not monoid.name and isinstance(element, ast.Binary) and element.operator == "*":
+                given = (_array_named(element.left), _array_named(element.right))
+                return replace(made, block=total_of_products(made, monoid), given=given)
+            block = one_total(made)
+            return made if block is None else replace(made, block=block, given=(_array_named(element),))
         maker = constructor(self.context, monoid.found)
         is_made = isinstance(element, ast.Apply) and maker is not None and element.function == ast.Name(maker.name)
         args = element.args if isinstance(element, ast.Apply) and is_made else (element,)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import ZERO, Compare, Const, Formula, Index, Mod, eq, mod
+from cachet_verify.core.index import TRUE, ZERO, Compare, Const, Formula, Index, Mod, eq, mod
 from cachet_verify.core.ir import Program, Require
 from cachet_verify.kernel.claim import Goal, Same
 from cachet_verify.kernel.requirement import add_requirement
@@ -59,7 +59,9 @@ def divides(size: Index, extent: Index) -> Formula:
 
 
 def implied(condition: Formula, program: Program) -> bool:
-    """Whether a requirement is there already: as it stands, or as a multiple of its divisor."""
+    """Whether a requirement is there already: as it stands, or as a multiple of its divisor; what holds of itself always is."""
+    if condition == TRUE:
+        return True
     known = [need.condition for need in program.requires]
     return condition in known or any(_covers(other, condition) for other in known)
 
