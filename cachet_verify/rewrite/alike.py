@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import Index, variables
-from cachet_verify.core.ir import Block, Blocks, Choose, Declare, Domain, Fold, For, Grid, Load, OfIndex, Stmt, Store, Value, statements, values
+from cachet_verify.core.index import Formula, Index, variables
+from cachet_verify.core.ir import Block, Blocks, Choose, Declare, Domain, Fold, For, Grid, If, Load, OfIndex, Stmt, Store, Value, statements, values
 from cachet_verify.kernel.uniform import Along, uniform
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
@@ -56,12 +56,14 @@ def _needed(stmt: Stmt, copies: Mapping[str, int], dims: Mapping[str, tuple[int,
 
 
 def _stores(stmt: Stmt, copies: Mapping[str, int], around: frozenset[int] = _NONE) -> list[tuple[Store, frozenset[int]]]:
-    """The stores in a statement, each with the counters that the bounds of loops around it speak of."""
+    """The stores in a statement, each with the counters that guards and the bounds of loops around it speak of."""
     if isinstance(stmt, Store):
         return [(stmt, around)]
     if isinstance(stmt, For):
         around |= _of_domain(stmt.domain, copies)
-    held = stmt.body.body if isinstance(stmt, (For, Grid)) else ()
+    if isinstance(stmt, If):
+        around |= _of_condition(stmt.condition, copies)
+    held = stmt.body.body if isinstance(stmt, (For, Grid)) else stmt.then.body if isinstance(stmt, If) else ()
     return [found for part in held for found in _stores(part, copies, around)]
 
 
@@ -72,6 +74,10 @@ def _of_domain(domain: Domain, copies: Mapping[str, int]) -> frozenset[int]:
 
 def _of_terms(terms: Iterable[Index], copies: Mapping[str, int]) -> frozenset[int]:
     return frozenset(copies[name] for term in terms for name in variables(term) if name in copies)
+
+
+def _of_condition(condition: Formula, copies: Mapping[str, int]) -> frozenset[int]:
+    return frozenset(copies[name] for name in variables(condition) if name in copies)
 
 
 def _of_value(
@@ -86,7 +92,7 @@ def _of_value(
         elif isinstance(part, OfIndex):
             found |= _of_terms((part.term,), copies)
         elif isinstance(part, Choose):
-            found |= frozenset(copies[name] for name in variables(part.condition) if name in copies)
+            found |= _of_condition(part.condition, copies)
         elif isinstance(part, Fold):
             found |= _of_domain(part.domain, copies)
     return found
@@ -120,6 +126,8 @@ def _once(stmt: Stmt, places: Mapping[str, int], gone: frozenset[str]) -> tuple[
     if isinstance(stmt, (For, Grid)):
         body = tuple(part for held in stmt.body.body for part in _once(held, places, gone))
         return body if isinstance(stmt, For) and stmt.counter in gone else (replace(stmt, body=Block(body)),)
+    if isinstance(stmt, If):
+        return (replace(stmt, then=Block(tuple(part for held in stmt.then.body for part in _once(held, places, gone)))),)
     if isinstance(stmt, Declare):
         return (replace(stmt, shape=_less(stmt.shape, places[stmt.name])),) if stmt.name in places else (stmt,)
     turned = Change(loads=less).stmt(stmt)

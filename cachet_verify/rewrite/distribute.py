@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Index, Var, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, Inlined, Load, Program, Range, Stmt, Store
+from cachet_verify.core.index import ZERO, Formula, Index, Var, neg, variables
+from cachet_verify.core.ir import Block, Declare, For, Grid, If, Inlined, Load, Program, Range, Stmt, Store
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
@@ -135,10 +135,22 @@ def _plain(block: Block, copies: Copies, span: Span | None) -> Iterator[Stmt]:
                 yield _filled(stmt, Store(stmt.name, (), stmt.init, span=stmt.span), copies)
         elif isinstance(stmt, For):
             yield replace(stmt, body=Block(tuple(_plain(stmt.body, copies, span))))
+        elif isinstance(stmt, If):
+            yield from (_guarded(part, stmt, stmt.condition) for part in _plain(stmt.then, copies, span))
+            yield from (_guarded(part, stmt, neg(stmt.condition)) for part in _plain(stmt.orelse, copies, span))
         elif isinstance(stmt, Store) and stmt.lanes is None:
             yield stmt
         else:
-            raise _refused(f"looks for stores, loops and locals, found {stmt_text(stmt)}", span)
+            raise _refused(f"looks for stores, loops, guards and locals, found {stmt_text(stmt)}", span)
+
+
+def _guarded(stmt: Stmt, guard: If, condition: Formula) -> Stmt:
+    """One statement of a guarded block, the guard right around what it stores; a local is there in any case."""
+    if isinstance(stmt, Declare):
+        return stmt
+    if isinstance(stmt, For):
+        return replace(stmt, body=Block(tuple(_guarded(part, guard, condition) for part in stmt.body.body)))
+    return replace(guard, condition=condition, then=Block((stmt,)), orelse=Block())
 
 
 def _filled(stmt: Declare, store: Store, copies: Copies) -> Stmt:
@@ -216,6 +228,8 @@ def _without(stmt: Stmt, name: str, outer: tuple[Index, ...], change: Change) ->
         return () if stmt.name == name else (stmt,)
     if isinstance(stmt, For):
         return (replace(stmt, body=Block(tuple(part for held in stmt.body.body for part in _without(held, name, outer, change)))),)
+    if isinstance(stmt, If):
+        return (replace(stmt, then=Block(tuple(part for held in stmt.then.body for part in _without(held, name, outer, change)))),)
     turned = change.stmt(stmt)
     if isinstance(turned, Store) and turned.buffer == name:
         turned = replace(turned, index=(*outer, *turned.index))
@@ -232,11 +246,12 @@ def _is_elements(loop: For) -> bool:
     """Whether a loop goes through cells of what its one statement stores, an index of the store being its counter."""
     names: list[str] = []
     stmt: Stmt = loop
-    while isinstance(stmt, For):
-        if len(stmt.body.body) != 1:
+    while isinstance(stmt, (For, If)):
+        names += [stmt.counter] if isinstance(stmt, For) else []
+        held = stmt.body.body if isinstance(stmt, For) else stmt.then.body
+        if len(held) != 1:
             return False
-        names.append(stmt.counter)
-        stmt = stmt.body.body[0]
+        stmt = held[0]
     return isinstance(stmt, Store) and all(Var(name) in stmt.index for name in names)
 
 

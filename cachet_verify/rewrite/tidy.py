@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.index import ZERO, Index, Sum, add
-from cachet_verify.core.ir import Block, For, Grid, Load, Slice, Stmt, Store, Window, statements
+from cachet_verify.core.ir import Block, For, Grid, If, Load, Slice, Stmt, Store, Window, statements
 from cachet_verify.elaborate.window import infer_windows
 from cachet_verify.kernel.normal import rename, rename_alias
 from cachet_verify.rewrite.outcome import Chain
@@ -60,6 +60,8 @@ def _by(stmt: Stmt, window: Window) -> Stmt:
 
     if isinstance(stmt, For):
         return replace(stmt, body=Block(tuple(_by(part, window) for part in stmt.body.body)))
+    if isinstance(stmt, If):
+        return replace(stmt, then=Block(tuple(_by(part, window) for part in stmt.then.body)))
     turned = Change(loads=read).stmt(stmt)
     inside = _inside(turned.buffer, turned.index, window) if isinstance(turned, Store) else None
     if not isinstance(turned, Store) or inside is None:

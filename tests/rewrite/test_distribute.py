@@ -263,6 +263,62 @@ for i'4 in 0 .. 2 do
     store ct[i'4, j'4] = t[i'4, j'4]
 """,
     ),
+    "guards, and a total that only some steps change": (
+        """\
+fn f (reads a: [f32; N, K]) (mut c: [f32; N, M]) =
+  for i in 0 .. N do
+    for j in 0 .. M do
+      var t: f32 = 0.0
+      var s: [f32; 3]
+      for h in 0 .. 3 do
+        s[h] = 1.0
+      for k in 0 .. K do
+        if k <= i then
+          let x: f32 = load a[i, k]
+          t = t + x
+          for h2 in 0 .. 3 do
+            s[h2] = x * s[h2]
+        else
+          s[0] = 2.0
+      if j < 1 then
+        t = s[2]
+      store c[i, j] = t + s[1]
+""",
+        ("i", "j"),
+        """\
+var t: [f32; 2, M]
+for i in 0 .. 2 do
+  for j in 0 .. M do
+    t[i, j] = 0.0
+var s: [f32; 2, 3]
+for i'1 in 0 .. 2 do
+  for h in 0 .. 3 do
+    s[i'1, h] = 1.0
+for k in 0 .. K do
+  var x: [f32; 2]
+  for i'2 in 0 .. 2 do
+    if k <= 2 * gi + i'2 then
+      x[i'2] = load a[2 * gi + i'2, k]
+  for i'3 in 0 .. 2 do
+    for j'1 in 0 .. M do
+      if k <= 2 * gi + i'3 then
+        t[i'3, j'1] = t[i'3, j'1] + x[i'3]
+  for i'4 in 0 .. 2 do
+    for h2 in 0 .. 3 do
+      if k <= 2 * gi + i'4 then
+        s[i'4, h2] = x[i'4] * s[i'4, h2]
+  for i'5 in 0 .. 2 do
+    if 2 * gi + i'5 < k then
+      s[i'5, 0] = 2.0
+for i'6 in 0 .. 2 do
+  for j'2 in 0 .. M do
+    if j'2 < 1 then
+      t[i'6, j'2] = s[i'6, 2]
+for i'7 in 0 .. 2 do
+  for j'3 in 0 .. M do
+    store ct[i'7, j'3] = t[i'7, j'3] + s[i'7, 1]
+""",
+    ),
     "what a local that varies goes into varies, by way of a loop": (
         """\
 fn f (reads a: [f32; N, M]) (mut c: [f32; N, M]) =
@@ -342,7 +398,7 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], str]] = {
     "the other way round": ("    for j in 0 .. M do\n      store c[i, j] = 1.0\n", ("j", "i"), "looks for a loop over j and nothing else"),
     "from elsewhere": ("    for j in 1 .. M do\n      store c[i, j] = 1.0\n", ("i", "j"), "does not count from 0"),
     "to where the rows say": ("    for j in 0 .. i do\n      store c[i, j] = 1.0\n", ("i", "j"), "does not count from 0"),
-    "a guard": ("    for j in 0 .. M do\n      if j < 2 then\n        store c[i, j] = 1.0\n", ("i", "j"), "found if j < 2 then"),
+    "a grid": ("    for j in 0 .. M do\n      grid k in 0 .. 1 do\n        store c[i, j + k] = 1.0\n", ("i", "j"), "found grid k"),
     "a loop around statements whose bounds speak of a counter": (
         "    for j in 0 .. M do\n      var t: f32 = 0.0\n      for k in 0 .. j do\n        t = t + 1.0\n      store c[i, j] = t\n",
         ("i", "j"),
