@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ZERO, Formula, Index, Var, neg, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, If, Inlined, Load, Program, Range, Stmt, Store
+from cachet_verify.core.ir import Block, Blocks, Declare, For, Grid, If, Inlined, Load, Program, Range, Stmt, Store
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.rewrite.alike import once
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.hole import stmt_text
+from cachet_verify.rewrite.hull import hull
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
@@ -163,14 +164,14 @@ def _filled(stmt: Declare, store: Store, copies: Copies) -> Stmt:
 
 
 def _check(body: Sequence[Stmt], sizes: frozenset[str], counters: frozenset[str], span: Span | None) -> None:
-    """Raise StepError where a local's shape is not one that sizes give, or a loop that comes outside speaks of a counter."""
+    """Raise StepError where a local's shape is not one that sizes give, or blocks that come outside speak of a counter."""
     for stmt in body:
         if isinstance(stmt, Declare) and any(not variables(extent) <= sizes for extent in stmt.shape):
             raise _refused(f"the shape of {stmt.name} is not one that sizes give", span)
         if isinstance(stmt, For) and not _is_elements(stmt):
             spoken = sorted(domain_mentions(stmt.domain) & counters)
-            if spoken:
-                raise _refused(f"the bounds of the loop over {stmt.counter} speak of {spoken[0]}", span)
+            if spoken and isinstance(stmt.domain, Blocks):
+                raise _refused(f"the bounds of the blocks {stmt.counter} speak of {spoken[0]}", span)
             _check(stmt.body.body, sizes, counters, span)
 
 
@@ -270,13 +271,23 @@ def _apart(chain: Chain, path: Path, body: Sequence[Stmt], names: tuple[str, ...
         hints += [Hint(old, Var(new), frozenset(own)) for old, new in zip(names, own, strict=True)]
         turned = Change(by).stmt(stmt)
         if isinstance(turned, For) and not _is_elements(turned):
-            whole = turned.body.body
-            units.append(replace(turned, body=Block((_around(copies, own, whole),))))
+            turned = _widened(turned, dict(zip(own, copies.extents, strict=True)))
+            units.append(replace(turned, body=Block((_around(copies, own, turned.body.body),))))
         else:
             units.append(copies.nest(own, turned))
     declared = sum(isinstance(stmt, Declare) for stmt in body)
     after = with_statements(program, path, declared + 1, units)
     return chain.then(reschedule(program, after, images(lower(program), lower(after), hints)))
+
+
+def _widened(loop: For, extents: Mapping[str, Index]) -> For:
+    """A loop that may come outside of the counters' loops: over all indices, where its bounds speak of them, and guarded."""
+    domain = loop.domain
+    if not isinstance(domain, Range) or not domain_mentions(domain) & frozenset(extents):
+        return loop
+    whole, condition = hull(loop.counter, domain, extents)
+    guard = If(condition, Block(), Block(), loop.span)
+    return replace(loop, domain=whole, body=Block(tuple(_guarded(stmt, guard, condition) for stmt in loop.body.body)))
 
 
 def _around(copies: Copies, names: Sequence[str], body: Sequence[Stmt]) -> Stmt:
