@@ -103,7 +103,7 @@ class Operation:
         source, target = self._elements(types)
         if self.name == "select":
             return _select
-        if self.name == "exp":
+        if self.name in ("exp", "log"):
             return _first
         if self.name == "convert":
             return build_conversion(FLUSH if flushes else IEEE, source, target)
@@ -176,6 +176,7 @@ OPERATIONS: Mapping[str, Operation] = _table(
     Operation("le", _TT, "bool", _ANY, "a at most b, as values; false with a NaN"),
     Operation("select", ("bool", "T", "T"), "T", _ANY, "b where the condition is true, else c; the word unchanged"),
     Operation("exp", _TT, "T", _FLOAT, "a, which the standard library computes for e to the power b; over the reals, that power"),
+    Operation("log", _TT, "T", _FLOAT, "a, which the standard library computes for the logarithm of b to the base e; over the reals, that logarithm"),
     Operation("convert", ("T",), "U", _ANY, "the value in another type, rounded once; float to integer truncates, saturates, NaN to 0"),
     Operation("from_bits", ("bits",), "T", _FLOAT, "the float of these bits, the low ones where it is narrower; never flushed"),
     Operation("to_bits", ("T",), "bits", _FLOAT, "the bits of a float, zero-extended where it is narrower; never flushed"),

@@ -14,7 +14,7 @@ from cachet_verify.core.ir import Blocks, Choose, Domain, Fold, Lanes, Load, OfI
 from cachet_verify.core.numeral import text_of_word
 from cachet_verify.core.outer import OuterProduct
 from cachet_verify.elaborate.lift_term import TermLifter, call
-from cachet_verify.elaborate.operation import ARITHMETIC
+from cachet_verify.elaborate.operation import ARITHMETIC, ELEMENTARY
 from cachet_verify.syntax import ast
 
 _OPERATORS = {core: sign for sign, core in ARITHMETIC.items()}
@@ -134,8 +134,8 @@ class ValueLifter:
         head, _, types = value.name.partition(" ")
         if head == "convert":
             return ast.Cast(self.typed(value.args[0], types.partition(" ")[0], lanes, explicit), ast.Name(value.elem))
-        if head == "exp":
-            return call("exp", self.value(value.args[-1], lanes, explicit))
+        if head in ELEMENTARY:
+            return call(head, self.value(value.args[-1], lanes, explicit))
         args = tuple(self.value(arg, lanes, explicit) for arg in value.args)
         if head in _OPERATORS:
             return ast.Binary(_OPERATORS[head], *args)

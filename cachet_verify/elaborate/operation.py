@@ -34,10 +34,10 @@ _LANES = ("splat", "slice_lanes", *PRIMITIVES)
 RESERVED = (*UNIFORM, *PRODUCTS, *_LANES, "select", "from_bits", "to_bits", "repeat", "descriptor", "floor", "ceil", "alloc", "print")
 """Function names of the language itself; a declaration cannot take them."""
 
-ELEMENTARY = ("exp",)
+ELEMENTARY = ("exp", "log")
 """Functions that the standard library defines, by element type."""
 
-LATER = ("log", "descriptor")
+LATER = ("descriptor",)
 """Functions without a meaning yet."""
 
 

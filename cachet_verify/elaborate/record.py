@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cachet_verify.core.ir import Op, Stmt, Value
 from cachet_verify.elaborate.application import inline_function, last_value
 from cachet_verify.elaborate.context import Context
-from cachet_verify.elaborate.operation import is_known
+from cachet_verify.elaborate.operation import ELEMENTARY, is_known
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
@@ -52,7 +52,7 @@ class Records(Values):
     """
 
     known: Mapping[str, Parts] = {}
-    whole = frozenset(("exp", "log"))
+    whole = frozenset(ELEMENTARY)
     """Functions that stay as they are: they stand for a real function, and how words approach it is no part of it."""
 
     def shape_of(self, expr: ast.Type) -> Shape:

@@ -6,7 +6,8 @@ each way in which infinities and comparisons can turn out. A law over the reals 
 Each operation is read as the real one: rounding is left out, both zeros are 0. A variable is a tuple of
 real numbers, or one of its points, which may hold infinities; which, is split by cases here, so that a
 solver is asked about real numbers only. What has no value (a NaN) may not occur in any case that can.
-Of `exp` two things are used: exp (x + y) = exp x * exp y, and exp x > 0; and exp (-infinity) = 0.
+Of `exp` three things are used: exp (x + y) = exp x * exp y, exp x > 0, and exp x = exp y only where x = y;
+and exp (-infinity) = 0. `log a` is the number whose exponential is a: there is one for each a above 0; log 0 is minus infinity.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ from cachet_verify.kernel.obligation import RealObligation, real_obligation
 
 RULE = "law-over-reals"
 Relation = Literal["==", "<=", "<"]
+WHOLE = frozenset(("exp", "log"))
+"""Functions that stand for a real one: the last operand is what they are of, and how words approach it is left out."""
+_OWN = frozenset("!^")
+"""What the names of quotients, exponentials and logarithms have, and no other name may."""
 _RELATIONS: Mapping[str, Relation] = {"lt": "<", "le": "<=", "eq": "=="}
 TRUE, FALSE = RealAll(()), RealNot(RealAll(()))
 Path = tuple[RealFormula, ...]
@@ -70,6 +75,8 @@ def law_over_reals(variables: tuple[LawVariable, ...], left: tuple[Value, ...], 
     names = [name for variable in variables for name, _ in variable.fields]
     if len(set(names)) != len(names) or not all(variable.fields for variable in variables):
         raise RuleError(RULE, "two variables of one name")
+    if any(set(name) & _OWN for name in names):
+        raise RuleError(RULE, "a variable has a name of those that stand for quotients, exponentials and logarithms here")
     found: list[RealObligation] = []
     for where, case in _cases(variables):
         reading = _Reading(case)
@@ -123,6 +130,7 @@ class _Reading:
         self.quotients: dict[tuple[Real, Real], str] = {}
         self.inverses: dict[str, str] = {}
         self.arguments: dict[str, Real] = {}
+        self.logarithms: dict[Real, str] = {}
 
     def agreement(self, ours: Value, theirs: Value, says: str) -> Iterator[RealObligation]:
         """The obligations that two expressions are equal, one for each path through both."""
@@ -139,13 +147,20 @@ class _Reading:
             return FALSE
         if isinstance(first, Infinite) or isinstance(second, Infinite):
             return TRUE if first == second else FALSE
+        if set(self.logarithms.values()) & (real_variables(first) | real_variables(second)):
+            first, second = (self.exponential(side) for side in (first, second))
         if self.inverses:
             return RealCompare("==", *(real_of(laurent_of(_real(side), self.inverses), self.inverses) for side in (first, second)))
-        return RealCompare("==", first, second)
+        return RealCompare("==", _real(first), _real(second))
 
     def facts(self, path: Path, goal: RealFormula) -> Iterator[RealFormula]:
-        """Exponentials that are mentioned are above 0, times their inverses 1, and equal where their arguments are."""
+        """Exponentials that are mentioned are above 0, times their inverses 1, equal where their arguments are; a logarithm's is its argument."""
         mentioned = real_variables(goal).union(*(real_variables(part) for part in path))
+        for arg, name in reversed(self.logarithms.items()):
+            base = f"e^{name}"
+            if base in self.arguments and {base, self.inverse_of(base)} & mentioned:
+                yield RealCompare("==", RealVar(base), arg)
+                mentioned |= real_variables(arg)
         for inverse, base in self.inverses.items():
             if {inverse, base} & mentioned:
                 yield RealCompare("<", NOUGHT, RealVar(base))
@@ -165,7 +180,7 @@ class _Reading:
         elif isinstance(value, Op):
             if value.name == "div" and value.elem in ELEMENTS and ELEMENTS[value.elem].kind != "float":
                 raise UnmodelledError("a quotient of integer words, which is rounded down,")
-            given = value.args[-1:] if value.name == "exp" else value.args
+            given = value.args[-1:] if value.name in WHOLE else value.args
             for known, args in self.values(given, path):
                 yield from self.apply(value.name.partition(" ")[0], args, known)
         else:
@@ -204,6 +219,8 @@ class _Reading:
             yield from self.divide(args[0], args[1], path)
         elif name == "exp":
             yield path, self.exponential(args[0])
+        elif name == "log":
+            yield from self.logarithm(args[0], path)
         elif name in _ARITHMETIC:
             yield path, _ARITHMETIC[name](*args)
         else:
@@ -232,9 +249,27 @@ class _Reading:
                 yield known, Undefined()
                 continue
             dividend, divisor = _real(left), _real(right)
-            name = self.quotients.setdefault((dividend, divisor), f"quotient'{len(self.quotients)}")
+            name = self.quotients.setdefault((dividend, divisor), f"quotient!{len(self.quotients)}")
             defined = RealCompare("==", real_mul(RealVar(name), divisor), dividend)
             yield (*known, defined) if defined not in known else known, RealVar(name)
+
+    def logarithm(self, arg: Extended, path: Path) -> Iterator[tuple[Path, Extended]]:
+        """log: of a number above 0 a number of its own, of 0 minus infinity, of less nothing."""
+        if isinstance(arg, Infinite):
+            yield path, arg if arg.sign > 0 else Undefined()
+            return
+        for known, is_above in self.compare("<", NOUGHT, arg, path):
+            if is_above:
+                name = self.logarithms.setdefault(_real(arg), f"log!{len(self.logarithms)}")
+                self.exponential(RealVar(name))
+                yield known, RealVar(name)
+                continue
+            for further, is_zero in self.compare("==", arg, NOUGHT, known):
+                yield further, Infinite(-1) if is_zero else Undefined()
+
+    def inverse_of(self, base: str) -> str:
+        """The name of the inverse of an exponential."""
+        return f"e^-{base[2:]}"
 
     def exponential(self, arg: Extended) -> Extended:
         """exp of a sum is the product of the powers of exp of its parts."""
@@ -245,7 +280,7 @@ class _Reading:
             power, scale = (int(weight), Fraction(1)) if weight.denominator == 1 else (1, weight)
             text = "*".join(f"{name}^{count}" if count != 1 else name for name, count in monomial) or "1"
             base = f"e^{text}" if scale == 1 else f"e^{scale}*{text}"
-            inverse = f"e^-{base[2:]}"
+            inverse = self.inverse_of(base)
             self.inverses[inverse] = base
             self.arguments[base] = real_of({monomial: scale}, self.inverses)
             for _ in range(abs(power)):

@@ -36,7 +36,7 @@ from cachet_verify.core.ir import (
 )
 from cachet_verify.kernel.ask import Asked
 from cachet_verify.kernel.claim import Goal, LawVariable, Mark, RuleError, Same, SameOverReals, issue
-from cachet_verify.kernel.law import closed_over_reals, law_over_reals
+from cachet_verify.kernel.law import WHOLE, closed_over_reals, law_over_reals
 from cachet_verify.kernel.law_word import law_over_words
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.place import Path, context_of, parent, splice, statement_at
@@ -376,9 +376,9 @@ def _abstract(value: Value, totals: tuple[str, ...], reduction: Reduction, leave
 
 
 def bare(value: Value) -> Value:
-    """A value as one of real numbers: what is computed for an exponential is read as the exponential."""
+    """A value as one of real numbers: what is computed for an exponential or a logarithm is read as that."""
     if isinstance(value, Op):
-        args = value.args[-1:] if value.name == "exp" else value.args
+        args = value.args[-1:] if value.name in WHOLE else value.args
         return Op(value.name, value.elem, tuple(bare(arg) for arg in args))
     return value
 
@@ -387,5 +387,5 @@ def functions_of(reduction: Reduction) -> frozenset[Mark]:
     """The functions whose words are taken for those of real ones."""
     block = () if reduction.block is None else (*reduction.block.result, *(term.value for term in reduction.block.terms))
     parts = (part for value in (*reduction.combined, *block) for part in values(value))
-    used = {(part.name, part.elem) for part in parts if isinstance(part, Op) and part.name == "exp"}
+    used = {(part.name, part.elem) for part in parts if isinstance(part, Op) and part.name in WHOLE}
     return frozenset(Mark("function", f"{name} {elem}", "its words stand for the real function") for name, elem in used)

@@ -72,6 +72,34 @@ def test_exp_of_a_sum_is_a_product_and_of_a_product_is_not(prover: Prover) -> No
     assert not holds(prover, law_over_reals(both, (op("exp", A),), (op("exp", B),)))
 
 
+def test_log_is_what_exp_takes_back(prover: Prover) -> None:
+    """log of a product is a sum where both factors are above 0; of 0 it is minus infinity, and of less there is none."""
+    both = (variable("a"), variable("b"))
+    above = op("and_", op("lt f32", ZERO, A, elem="bool"), op("lt f32", ZERO, B, elem="bool"), elem="bool")
+
+    def guarded(value: Value) -> Value:
+        return op("select", above, value, ZERO)
+
+    product = op("log", op("mul", A, B))
+    assert holds(prover, law_over_reals(both, (guarded(product),), (guarded(op("add", op("log", A), op("log", B))),)))
+    assert not holds(prover, law_over_reals(both, (guarded(product),), (guarded(op("mul", op("log", A), op("log", B))),)))
+    assert not holds(prover, law_over_reals(both, (product,), (op("add", op("log", A), op("log", B)),)))
+    assert holds(prover, law_over_reals(both, (op("log", op("exp", A)),), (A,)))
+    assert not holds(prover, law_over_reals(both, (op("exp", op("log", A)),), (A,)))
+    assert holds(prover, law_over_reals(both, (op("log", ZERO),), (MINUS_INFINITY,)))
+    assert holds(prover, law_over_reals((variable("a", "f32", MINUS_INFINITY),), (op("log", op("exp", A)),), (A,)))
+    assert not holds(prover, law_over_reals(both, (op("log", op("exp", A)),), (B,)))
+    assert not holds(prover, law_over_reals(both, (op("log", op("add", op("exp", A), op("exp", B))),), (op("add", A, B),)))
+    assert not holds(prover, law_over_reals(both, (op("log", op("neg", op("exp", A))),), (op("log", op("neg", op("exp", A))),)))
+
+
+def test_names_that_the_reading_makes_are_no_variables() -> None:
+    """A variable that is taken for a quotient would make its equation a fact about all numbers."""
+    for name in ("quotient!0", "e^a", "log!0", "e^-a"):
+        with pytest.raises(RuleError):
+            law_over_reals((variable(name), variable("b")), (op("div", Load(name, ()), B),), (Load(name, ()),))
+
+
 def test_every_part_of_a_side_is_asked(prover: Prover) -> None:
     assert not holds(prover, law_over_reals((variable("a"),), (A, A), (A, ZERO)))
 
