@@ -56,10 +56,10 @@ def _is_empty(report: Report) -> bool:
     return all(item.verdict == Verdict.UNUSED for item in report.items)
 
 
-def of_check(report: Report, *, trust_violated: bool) -> ExitCode:
-    """Give the exit code of `check`."""
+def of_check(report: Report, *, trust_violated: bool, is_misnamed: bool = False) -> ExitCode:
+    """Give the exit code of `check`; `is_misnamed` says that an item was asked for that is not there."""
     codes = {of_verdict(item.verdict) for item in report.items}
-    if any(file.diagnostics for file in report.files):
+    if is_misnamed or any(file.diagnostics for file in report.files):
         codes.add(ExitCode.BAD_INPUT)
     if trust_violated:
         codes.add(ExitCode.TRUST)

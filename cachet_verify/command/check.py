@@ -60,12 +60,12 @@ def command(paths: tuple[Path, ...], **flags: Any) -> int:
     report = _check(paths, _options(flags))
     regression = _regression(report, paths, blessing=flags["blessing"]) if flags["regress"] else None
     _deliver(report, regression, flags["form"], flags["output"])
-    _tell_missing(report, flags["only"])
-    violations = _violations(policy, report, regression)
+    is_unknown = _tell_missing(report, flags["only"])
+    violations = _violations(policy, report, is_regression=regression is not None)
     for found in violations:
         write_error(f"error[{found.code}]: the trust policy does not allow {trusted_text(found.entry)}{_why(found)}")
     if regression is None:
-        return of_check(report, trust_violated=bool(violations))
+        return of_check(report, trust_violated=bool(violations), is_misnamed=is_unknown)
     drifted = [difference for difference in regression.differences if difference.is_trust]
     for difference in drifted:
         write_error(f"error[trust.drifted]: {difference.sentence}")
@@ -113,12 +113,13 @@ def _check(paths: tuple[Path, ...], options: CheckOptions) -> Report:
         return session.check(paths, options, progress)
 
 
-def _tell_missing(report: Report, only: tuple[str, ...]) -> None:
-    """Say which names of `--only` no item has, where every file could be read."""
+def _tell_missing(report: Report, only: tuple[str, ...]) -> bool:
+    """Say which names of `--only` no item has, where every file could be read; give whether there is one."""
     known = {item.name for item in report.items}
-    if not any(file.diagnostics for file in report.files):
-        for name in dict.fromkeys(name for name in only if name not in known):
-            write_error(f"--only {name}: no item is called so")
+    missing = [] if any(file.diagnostics for file in report.files) else [name for name in dict.fromkeys(only) if name not in known]
+    for name in missing:
+        write_error(f"error[tool.no-item]: --only {name}: no item of these files is called so")
+    return bool(missing)
 
 
 def _regression(report: Report, paths: tuple[Path, ...], *, blessing: bool) -> Regression:
@@ -130,10 +131,10 @@ def _regression(report: Report, paths: tuple[Path, ...], *, blessing: bool) -> R
         raise cannot_write(fault.filename or "a verdict file", fault) from fault
 
 
-def _violations(policy: Policy, report: Report, regression: Regression | None) -> tuple[Violation, ...]:
-    """Give what the policy does not allow; what is admitted in a corpus is judged by its folder's rules instead."""
+def _violations(policy: Policy, report: Report, *, is_regression: bool) -> tuple[Violation, ...]:
+    """Give what the policy does not allow; what is admitted in a corpus is judged by its folder's rules, unless everything trusted is denied."""
     found = policy.judge(report, datetime.now(UTC).date())
-    return found if regression is None else tuple(one for one in found if one.code != "trust.admitted")
+    return tuple(one for one in found if one.code != "trust.admitted") if is_regression and not policy.deny else found
 
 
 def _deliver(report: Report, regression: Regression | None, form: str, output: Path | None) -> None:

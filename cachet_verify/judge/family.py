@@ -21,7 +21,7 @@ from cachet_verify.elaborate.scope import SideCondition
 from cachet_verify.judge.item import borrowed, conditions, layouts_of, not_supported
 from cachet_verify.judge.plan import Plan, premises_of
 from cachet_verify.judge.relation import Questions, compared, formed, mixture
-from cachet_verify.judge.schedule import apply_schedule, plan_schedule
+from cachet_verify.judge.schedule import admitted_in, apply_schedule, plan_schedule
 from cachet_verify.judge.synth import chosen_by
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.syntax import ast
@@ -122,7 +122,8 @@ def _applied_member(module: Module, schedule: ScheduleItem, item: FamilyItem, sc
     if applied.regrouped is not None and applied.regrouped.is_real:
         return not_supported(plan, (Unsupported("a family of schedules that regroup over the reals", item.span),))
     more = layouts_of(applied.program, module.layouts) + _needed(module, schedule, None)
-    return replace(plan, asked=(*plan.asked, *more.asked), missing=(*plan.missing, *more.missing))
+    admitted = admitted_in(schedule.name, applied)
+    return replace(plan, asked=(*plan.asked, *more.asked), missing=(*plan.missing, *more.missing), admitted=admitted)
 
 
 def _open(loaded: LoadedFile, item: FamilyItem, plan: Plan) -> Plan:
@@ -160,7 +161,7 @@ def _compared_open(module: Module, schedule: ScheduleItem, item: FamilyItem, pla
         of=schedule.program.name,
         requires=final.requires,
         premises=premises_of(final),
-        admitted=applied.admitted,
+        admitted=admitted_in(schedule.name, applied),
     )
 
 

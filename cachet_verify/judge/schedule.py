@@ -90,9 +90,15 @@ def apply_schedule(start: Program, lines: Sequence[ast.ScheduleLine], scope: Sco
     return Applied(start, tuple(outcomes), stopped, spans, name, entries, first, cut)
 
 
+def admitted_in(name: str, applied: Applied) -> tuple[TrustedEntry, ...]:
+    """What a schedule admits, under its name, by which a policy allows it."""
+    return tuple(replace(entry, name=name) for entry in applied.admitted)
+
+
 def plan_schedule(name: str, span: Span | None, applied: Applied, routes: str) -> Plan:
     """The plan of a schedule's claim: bits of the program it starts from."""
-    plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name, admitted=applied.admitted)
+    plan = Plan(name, "schedule", span, meaning=applied.start, program=applied.program, of=applied.start.name)
+    plan = replace(plan, admitted=admitted_in(name, applied))
     broken = broken_law(applied.cut, name, span)
     if broken is not None:
         return replace(plan, settled=Settled(Verdict.REFUSED, broken))

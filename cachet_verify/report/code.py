@@ -15,6 +15,12 @@ document(
     "Ask `cachet-verify --help`, or `cachet-verify COMMAND --help`, for what may be given.",
 )
 document(
+    "tool.no-item",
+    "`--only` names an item that none of the files has. What else was asked for is checked, and the exit code is at least that of bad usage.",
+    "cachet-verify check gemm.cachet --only pakced",
+    "Correct the name; `check` without `--only` lists every item.",
+)
+document(
     "tool.not-supported",
     "The command is planned and named in the help text, but this version does not carry it out. The exit code is 3, as for anything undecided.",
     "cachet-verify build gemm.cachet packed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -57,8 +58,11 @@ def test_exit_codes(session: FakeSession, items: tuple[ItemReport, ...], code: i
 
 def test_a_name_that_no_item_has_is_told(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:
     session.report = sample.report_of(sample.PACKED)
-    assert main(["check", "a.cachet", "--only", "packed", "--only", "pakced"]) == 0
-    assert capsys.readouterr().err == "--only pakced: no item is called so\n"
+    assert main(["check", "a.cachet", "--only", "packed", "--only", "pakced"]) == 2
+    assert capsys.readouterr().err == "error[tool.no-item]: --only pakced: no item of these files is called so\n"
+    session.report = sample.report_of()
+    assert main(["check", "a.cachet", "--only", "pakced"]) == 2
+    assert "--only pakced" in capsys.readouterr().err
     session.report = sample.report_of(diagnostics=(sample.DIAGNOSTIC,))
     assert main(["check", "a.cachet", "--only", "pakced"]) == 2
     assert capsys.readouterr().err == ""
@@ -221,6 +225,17 @@ def test_admitted_items_are_judged_by_their_folder(session: FakeSession, tmp_pat
     assert main(["check", "--regress", "proofs", "--bless"]) == 0
     assert main(["check", "--regress", "proofs"]) == 0
     assert main(["check", "proofs"]) == 5
+    assert main(["check", "--regress", "proofs", "--deny-trusted"]) == 5
+    assert main(["check", "--regress", "proofs", "--deny-trusted", "--allow", "fast"]) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"solvers": "z3"}, {"solvers": ""}, {"routes": "b"}, {"jobs": 0}, {"limit": -1}, {"limit": True}, {"jobs": 1.5}, {"only": "packed"}],
+)
+def test_what_is_asked_from_python_is_honoured_or_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} is "):
+        CheckOptions(**wrong)
 
 
 def test_an_interruption_is_130(session: FakeSession, capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,3 +117,87 @@ def test_a_drifted_entry_ends_a_regression_with_5_and_anything_else_with_1(
     assert main(["check", "--regress", str(path), "--bless"]) == 0
     verdicts.write_text("".join(line for line in verdicts.read_text().splitlines(keepends=True) if "trusted" not in line))
     assert main(["check", "--regress", str(path)]) == 5
+
+
+ADMITTING = """\
+contraction copy (reads x: [f32; N]) -> out c: [f32; N] =
+  c[i] = x[i]
+
+schedule loose of copy =
+  split i by 4 ragged
+  admit "the vendor says so"
+
+schedule fn inner (i) =
+  split i by 4 ragged
+  admit "in a part of it"
+
+schedule outer of copy =
+  inner (i)
+
+schedule members of copy
+    family B in {2, 4} =
+  split i by B ragged
+  admit "at every size"
+
+schedule strict of copy =
+  split i by 4 ragged
+
+proof later = admit "measured, not proved"
+"""
+
+
+def test_what_is_admitted_is_allowed_by_the_name_of_what_admits_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.cachet").write_text(ADMITTING)
+    names = ["later", "loose", "members", "outer"]
+    for allowed in ([], *([one] for one in names), names):
+        flags = [word for name in allowed for word in ("--allow", name)]
+        assert main(["check", "own.cachet", *flags]) == (0 if allowed == names else 5)
+        told = capsys.readouterr().err
+        assert [name for name in names if f"does not allow admitted {name}: " in told] == [name for name in names if name not in allowed]
+        assert told.count("error[trust.admitted]") == len(names) - len(allowed)
+
+
+PROVED = "proof p (N: Nat) = assert N >= 0\n"
+REFUSED = "proof p (N: Nat) = assert N >= 1\n"
+ADMITTED = 'proof p = admit "measured"\n'
+OPEN = """\
+fn before (reads x: [f32; 4]) (mut c: [f32; 4]) produces Init c =
+  for i in 0 .. 4 do
+    store c[i] = load x[i] * 2.0
+
+fn after (reads x: [f32; 4]) (mut c: [f32; 4]) produces Init c =
+  for i in 0 .. 4 do
+    store c[i] = 2.0 * load x[i]
+
+proof commuted = relate after to before
+"""
+"""One product the other way round: no law is named, so nobody can say."""
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        ([PROVED], 0),
+        ([REFUSED], 1),
+        (["contraction ("], 2),
+        ([OPEN], 3),
+        ([OPEN, ADMITTED], 3),
+        ([OPEN, REFUSED, ADMITTED], 1),
+        ([ADMITTED], 5),
+        (["// nothing\n"], 8),
+        ([PROVED, "// nothing\n"], 0),
+        ([ADMITTED, "// nothing\n"], 5),
+        ([REFUSED, ADMITTED], 1),
+        (["contraction (", REFUSED, ADMITTED], 2),
+        (["contraction (", ADMITTED], 2),
+    ],
+)
+def test_exit_codes_alone_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: list[str], code: int) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, text in enumerate(texts):
+        (tmp_path / f"f{number}.cachet").write_text(text)
+    assert main(["check", str(tmp_path)]) == code
+    assert main(["trust", str(tmp_path)]) == code
