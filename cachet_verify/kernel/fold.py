@@ -155,15 +155,22 @@ def ask_apart(rule: str, asked: Asked, program: Program, path: Path) -> None:
     families = lowered(rule, program)
     members = inside(families, path)
     stored = [member for member in members if position_of(member) == (*path, 2)]
+    store, fold = fold_at(rule, program, path)
+    if _goes_on(members, path) and fold.init == Load(store.buffer, store.index):
+        stored = list(members)
     if len(stored) != 1:
         raise RuleError(rule, "no store of a fold stands at the path", path)
     last = stored[0]
-    _, fold = fold_at(rule, program, path)
     if families.buffers[last.buffer].elem != fold.elem:
         raise RuleError(rule, f"the total is of type {fold.elem}, its cell is not", last)
     for member in members:
         if position_of(member)[: len(path) + 1] == (*path, 1):
             _ask_elsewhere(asked, member, last)
+
+
+def _goes_on(members: tuple[Family, ...], path: Path) -> bool:
+    """Whether the steps were lowered to updates of the local that they go on with: only where none of them reads that local."""
+    return len(members) == 1 and position_of(members[0]) == (*path, 0)
 
 
 def _ask_elsewhere(asked: Asked, step: Family, last: Family) -> None:

@@ -14,6 +14,7 @@ from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import Diagnostic, Note
 from cachet_verify.kernel.claim import RuleError
+from cachet_verify.rewrite.block_name import name_blocks
 from cachet_verify.rewrite.double_buffer import double_buffer
 from cachet_verify.rewrite.element import element
 from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
@@ -34,6 +35,7 @@ from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.split import split
 from cachet_verify.rewrite.stage import stage
 from cachet_verify.rewrite.tiles import tiles
+from cachet_verify.rewrite.traverse import taken
 from cachet_verify.syntax import ast
 
 _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
@@ -74,7 +76,7 @@ def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOu
 
 def apply_all(program: Program, lines: Iterable[ast.ScheduleLine], scope: Scope) -> Iterator[StepOutcome]:
     """Apply the lines of a schedule one after the other, schedule fns expanded. Raises StepError."""
-    for step in expand(lines, scope):
+    for step in name_blocks(expand(lines, scope), taken(program)):
         outcome = apply_step(program, step, scope)
         yield outcome
         program, scope = outcome.after, scope.advanced()

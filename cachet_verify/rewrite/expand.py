@@ -5,7 +5,7 @@ Takes the lines of a schedule; gives primitive steps, one by one. Must not apply
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from cachet_verify.rewrite.error import refuse
@@ -53,17 +53,10 @@ def _line(line: ast.ScheduleLine, scope: Scope, inside: tuple[str, ...]) -> tupl
 
 def replace_names(line: ast.ScheduleLine, by: Mapping[str, ast.Expr]) -> ast.ScheduleLine:
     """A line of a schedule fn with its parameters replaced."""
-    if isinstance(line, ast.Step):
-        clauses = tuple(replace(clause, args=_all(clause.args, by)) for clause in line.clauses)
-        return replace(line, args=_all(line.args, by), clauses=clauses)
     if isinstance(line, ast.Split):
-        return replace(line, parts=tuple(_part(part, by) for part in line.parts))
-    return line
-
-
-def _part(part: ast.SplitPart, by: Mapping[str, ast.Expr]) -> ast.SplitPart:
-    factors = tuple(replace(factor, size=_expr(factor.size, by), name=_name(factor, by)) for factor in part.factors)
-    return replace(part, index=_expr(part.index, by), factors=factors)
+        parts = tuple(replace(part, factors=tuple(replace(factor, name=_name(factor, by)) for factor in part.factors)) for part in line.parts)
+        line = replace(line, parts=parts)
+    return with_exprs(line, lambda expr: by.get(expr.name) if isinstance(expr, ast.Name) else None)
 
 
 def _name(factor: ast.Factor, by: Mapping[str, ast.Expr]) -> str | None:
@@ -75,26 +68,47 @@ def _name(factor: ast.Factor, by: Mapping[str, ast.Expr]) -> str | None:
     raise refuse("arguments", f"{factor.name} names a block, so its argument must be a name", given.span)
 
 
-def _all(exprs: Iterable[ast.Expr], by: Mapping[str, ast.Expr]) -> tuple[ast.Expr, ...]:
-    return tuple(_expr(expr, by) for expr in exprs)
+def with_exprs(line: ast.ScheduleLine, change: Callable[[ast.Expr], ast.Expr | None]) -> ast.ScheduleLine:
+    """A line with expressions replaced, outer ones first; those that `change` gives None for stay, their parts asked in turn."""
+    if isinstance(line, ast.Step):
+        clauses = tuple(replace(clause, args=_all(clause.args, change)) for clause in line.clauses)
+        return replace(line, args=_all(line.args, change), clauses=clauses)
+    if isinstance(line, ast.Split):
+        return replace(line, parts=tuple(_part(part, change) for part in line.parts))
+    return line
 
 
-def _expr(expr: ast.Expr, by: Mapping[str, ast.Expr]) -> ast.Expr:
-    """Replace names in the forms that arguments of steps have; anything else holds no parameter."""
-    if isinstance(expr, ast.Name):
-        return by.get(expr.name, expr)
+_Change = Callable[[ast.Expr], "ast.Expr | None"]
+
+
+def _part(part: ast.SplitPart, change: _Change) -> ast.SplitPart:
+    factors = tuple(replace(factor, size=_expr(factor.size, change)) for factor in part.factors)
+    return replace(part, index=_expr(part.index, change), factors=factors)
+
+
+def _all(exprs: Iterable[ast.Expr], change: _Change) -> tuple[ast.Expr, ...]:
+    return tuple(_expr(expr, change) for expr in exprs)
+
+
+def _expr(expr: ast.Expr, change: _Change) -> ast.Expr:
+    """Replace in the forms that arguments of steps have; anything else holds no name of a line."""
+    found = change(expr)
+    if found is not None:
+        return found
     if isinstance(expr, (ast.Tuple, ast.ListExpr)):
-        return replace(expr, items=_all(expr.items, by))
+        return replace(expr, items=_all(expr.items, change))
     if isinstance(expr, ast.Binary):
-        return replace(expr, left=_expr(expr.left, by), right=_expr(expr.right, by))
+        return replace(expr, left=_expr(expr.left, change), right=_expr(expr.right, change))
     if isinstance(expr, ast.Unary):
-        return replace(expr, operand=_expr(expr.operand, by))
+        return replace(expr, operand=_expr(expr.operand, change))
     if isinstance(expr, ast.Field):
-        return replace(expr, base=_expr(expr.base, by))
+        return replace(expr, base=_expr(expr.base, change))
     if isinstance(expr, ast.Index):
-        return replace(expr, base=_expr(expr.base, by), items=_all(expr.items, by))
+        return replace(expr, base=_expr(expr.base, change), items=_all(expr.items, change))
+    if isinstance(expr, ast.ArrayType):
+        return replace(expr, dims=_all(expr.dims, change))
     if isinstance(expr, ast.Apply):
-        return replace(expr, function=_expr(expr.function, by), args=_all(expr.args, by))
+        return replace(expr, function=_expr(expr.function, change), args=_all(expr.args, change))
     if isinstance(expr, ast.Labelled):
-        return replace(expr, labels=tuple(replace(label, value=_expr(label.value, by)) for label in expr.labels))
+        return replace(expr, labels=tuple(replace(label, value=_expr(label.value, change)) for label in expr.labels))
     return expr

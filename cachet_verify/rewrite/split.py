@@ -1,19 +1,21 @@
 """`split`: a loop or a sum cut into blocks, in one or several levels.
 
 Takes `split i by 16 as gi, 4 as ui ragged`; gives the nest with a loop for each factor. A loop is
-rescheduled by the map from block and position to index; a sum carries its total from block to
-block. Without `ragged` the outermost factor divides the range, which becomes a requirement; the
-factors below cut a full block, whose last part may still be shorter.
+rescheduled by the map from block and position to index; a sum carries its total from block to block in its
+cell, which a local has from a statement of its own. Without `ragged` the outermost factor divides the range,
+which becomes a requirement; the factors below cut a full block, whose last part may still be shorter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Const, Index, Truth, Var, add, div, lt, mul, sub, substitute
-from cachet_verify.core.ir import Block, Blocks, Domain, For, Load, Program, Range, Store
+from cachet_verify.core.index import ZERO, Const, Formula, Index, Truth, Var, add, div, lt, mul, sub, substitute, variables
+from cachet_verify.core.ir import Block, Blocks, Declare, Domain, For, Load, Program, Range, Store, statements
+from cachet_verify.kernel.fold import split_store
+from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.split import split_fold
 from cachet_verify.rewrite.error import refuse
@@ -22,7 +24,7 @@ from cachet_verify.rewrite.hole import domain_text
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop, schedule_term
 from cachet_verify.rewrite.outcome import Chain, divides
-from cachet_verify.rewrite.place import FoldPlace, counters, find_fold, find_loop, with_statements
+from cachet_verify.rewrite.place import FoldPlace, Path, counters, find_fold, find_loop, with_statements
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.term import all_block_parts
 from cachet_verify.rewrite.traverse import Change, taken
@@ -103,7 +105,15 @@ def _whole(chain: Chain, level: Level, domain: Range, part: ast.SplitPart, scope
     condition = divides(level.size, sub(domain.high, domain.low))
     if not level.exact or condition == Truth(True):
         return chain
+    _ask_caller(chain.program, condition, "that the blocks are full", part.span, "`ragged`: the last block may be shorter")
     return chain.requiring(condition, f"split {counter_name(part.index)} by {_spelled(level)}")
+
+
+def _ask_caller(program: Program, condition: Formula, what: str, span: Span | None, hint: str) -> None:
+    """Refuse what would be asked of a caller about a loop's counter: sizes are all that one knows. Raises StepError."""
+    unknown = sorted(variables(condition) - set(program.sizes))
+    if unknown:
+        raise refuse("scope", f"{what} depends on {unknown[0]}, so no caller can be asked for it", span, hint)
 
 
 def _spelled(level: Level) -> str:
@@ -144,8 +154,8 @@ def _split_loop(chain: Chain, index: str, levels: Sequence[Level]) -> Chain:
 
 def _split_total(chain: Chain, place: FoldPlace, levels: Sequence[Level], span: Span | None) -> Chain:
     """Cut a sum, level by level; each goes on from its cell."""
-    counter, path = place.fold.counter, place.path
-    chain = _running(chain, place, span)
+    counter = place.fold.counter
+    chain, path = _running(chain, place, span)
     for level in levels:
         goal = split_fold(chain.program, path, level.size, level.name, counter, level.exact)
         chain = chain.then(goal)
@@ -153,12 +163,24 @@ def _split_total(chain: Chain, place: FoldPlace, levels: Sequence[Level], span: 
     return chain
 
 
-def _running(chain: Chain, place: FoldPlace, span: Span | None) -> Chain:
-    """A sum that does not start from its cell runs at least once: the first block sets the cell."""
-    if not isinstance(place.stmt, Store):
-        hint = "split the loops over outputs; a sum with more to do behind it keeps its total in a local"
-        raise refuse("no-match", f"the sum over {place.fold.counter} is not stored to a cell but kept in {place.stmt.name}", span, hint)
-    if place.fold.init == Load(place.stmt.buffer, place.stmt.index):
-        return chain
+def _running(chain: Chain, place: FoldPlace, span: Span | None) -> tuple[Chain, Path]:
+    """A sum that goes on from its cell, and where it stands: a local gets its start before, any other cell in the first block."""
+    path, stmt, fold, program = place.path, place.stmt, place.fold, chain.program
+    if isinstance(stmt, Declare):
+        if stmt.shape or stmt.width is not None:
+            raise refuse("no-match", f"the sum over {fold.counter} fills all of {stmt.name}", span, "a sum that is stored to one cell")
+        opened = replace(stmt, init=None, mutable=True), Store(stmt.name, (), fold, span=stmt.span)
+        chain = chain.then(same_families(program, with_statements(program, path, 1, opened)))
+        behind = (*path[:-1], path[-1] + 1)
+        chain = chain.then(split_store(chain.program, behind))
+        total = Store(stmt.name, (), replace(fold, init=Load(stmt.name)), span=stmt.span)
+        started = (replace(opened[0], init=fold.init), total)
+        return chain.then(same_families(chain.program, with_statements(chain.program, path, 3, started))), behind
+    if fold.init == Load(stmt.buffer, stmt.index):
+        return chain, path
+    if stmt.buffer in {part.name for part in statements(program.body) if isinstance(part, Declare)}:
+        return chain.then(split_store(program, path)), (*path[:-1], path[-1] + 1)
     domain = place.fold.domain
-    return chain.requiring(lt(domain.low, domain.high), f"the sum over {place.fold.counter} starts in its first block")
+    hint = "`zero (…) c` before it: each sum then starts from its cell"
+    _ask_caller(chain.program, lt(domain.low, domain.high), f"that the sum over {place.fold.counter} has a first block", span, hint)
+    return chain.requiring(lt(domain.low, domain.high), f"the sum over {place.fold.counter} starts in its first block"), path

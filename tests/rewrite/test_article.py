@@ -124,8 +124,8 @@ def test_bands_of_rows_in_parallel() -> None:
 
 
 def test_steps_of_later_stages_are_told_apart() -> None:
-    code, message, _ = refusal("parts [8, 16]", MATMUL)
-    assert (code, message) == ("rewrite.not-supported", "the step parts is not supported yet")
+    code, message, _ = refusal("compute c at i", MATMUL)
+    assert (code, message) == ("rewrite.not-supported", "the step compute is not supported yet")
 
 
 def test_a_step_of_ones_own_may_have_the_name_of_a_later_one() -> None:

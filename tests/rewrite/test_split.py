@@ -107,7 +107,7 @@ def test_constants_are_sizes_of_blocks() -> None:
 def test_a_block_without_a_name_is_the_outer_part() -> None:
     after = proved(apply("split i by 2", OUTER), 5)
     assert body_of(after)[0] == loop(
-        "i.outer", div(Var("M"), Const(2)), loop("i", 2, loop("j", "N", outer_store(add(mul(Const(2), Var("i.outer")), Var("i")))))
+        "gi", div(Var("M"), Const(2)), loop("i", 2, loop("j", "N", outer_store(add(mul(Const(2), Var("gi")), Var("i")))))
     )
 
 
