@@ -11,33 +11,24 @@ the counters' loops (`reschedule`). At the end, what does not depend on a counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Formula, Index, Var, neg, variables
-from cachet_verify.core.ir import Block, Blocks, Declare, For, Grid, If, Inlined, Load, Program, Range, Stmt, Store
+from cachet_verify.core.index import ZERO, Index, Var, variables
+from cachet_verify.core.ir import Block, Declare, For, Grid, If, Load, Program, Range, Stmt, Store, statements
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.rewrite.alike import once
-from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.hole import stmt_text
-from cachet_verify.rewrite.hull import hull
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
+from cachet_verify.rewrite.straight import check_straight, is_elements, refused, straight, widened
 from cachet_verify.rewrite.tidy import tidied
-from cachet_verify.rewrite.traverse import Change, domain_mentions, fresh, taken
+from cachet_verify.rewrite.traverse import Change, fresh, taken
 from cachet_verify.source import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A loop over one of the counters: which one, by its place, and the counter it is a copy of."""
-
-    place: int
-    name: str
 
 
 class Copies:
@@ -87,8 +78,8 @@ def distribute(chain: Chain, path: Path, counters: Sequence[str], span: Span | N
     loops = _loops(statement_at(chain.program.body, path), counters, chain.program, span)
     at = (*path, 0)
     inner = at + (0,) * (len(loops) - 1)
-    body = tuple(_plain(loops[-1].body, Copies(chain.program, loops), span))
-    _check(body, frozenset(chain.program.sizes), frozenset(counters), span)
+    body = tuple(straight(loops[-1].body, Copies(chain.program, loops).fresh, span))
+    check_straight(body, frozenset(chain.program.sizes), frozenset(counters), span)
     spelled = with_statements(chain.program, inner, 1, (replace(loops[-1], body=Block(body)),))
     if spelled != chain.program:
         chain = chain.then(same_families(chain.program, spelled))
@@ -109,70 +100,15 @@ def _loops(grid: Stmt, counters: Sequence[str], program: Program, span: Span | N
         stmt = block.body[0] if len(block.body) == 1 else None
         if not isinstance(stmt, For) or stmt.counter != counter:
             held = ", ".join(stmt_text(part) for part in block.body) or "nothing"
-            raise _refused(f"looks for a loop over {counter} and nothing else, found {held}", span)
+            raise refused(f"looks for a loop over {counter} and nothing else, found {held}", span)
         domain = stmt.domain
         if not isinstance(domain, Range) or domain.low != ZERO or not variables(domain.high) <= frozenset(program.sizes):
-            raise _refused(f"the loop over {counter} does not count from 0 to a number that sizes give", span)
+            raise refused(f"the loop over {counter} does not count from 0 to a number that sizes give", span)
         found.append(stmt)
         block = stmt.body
     if not found:
-        raise _refused("no loop is named", span)
+        raise refused("no loop is named", span)
     return tuple(found)
-
-
-def _refused(text: str, span: Span | None) -> StepError:
-    hint = "the loops over rows and columns stand right inside one another and hold statements and loops; split exactly"
-    return refuse("no-match", f"rows and columns: {text}", span, hint)
-
-
-def _plain(block: Block, copies: Copies, span: Span | None) -> Iterator[Stmt]:
-    """The statements with calls and blocks opened, and each local declared first and then stored to."""
-    for stmt in block.body:
-        if isinstance(stmt, Block) or (isinstance(stmt, Inlined) and stmt.instruction is None and not stmt.is_tile):
-            yield from _plain(stmt if isinstance(stmt, Block) else stmt.body, copies, span)
-        elif isinstance(stmt, Declare) and stmt.width is None and stmt.layout is None and stmt.level is None:
-            yield replace(stmt, init=None, mutable=True)
-            if stmt.init is not None:
-                yield _filled(stmt, Store(stmt.name, (), stmt.init, span=stmt.span), copies)
-        elif isinstance(stmt, For):
-            yield replace(stmt, body=Block(tuple(_plain(stmt.body, copies, span))))
-        elif isinstance(stmt, If):
-            yield from (_guarded(part, stmt, stmt.condition) for part in _plain(stmt.then, copies, span))
-            yield from (_guarded(part, stmt, neg(stmt.condition)) for part in _plain(stmt.orelse, copies, span))
-        elif isinstance(stmt, Store) and stmt.lanes is None:
-            yield stmt
-        else:
-            raise _refused(f"looks for stores, loops, guards and locals, found {stmt_text(stmt)}", span)
-
-
-def _guarded(stmt: Stmt, guard: If, condition: Formula) -> Stmt:
-    """One statement of a guarded block, the guard right around what it stores; a local is there in any case."""
-    if isinstance(stmt, Declare):
-        return stmt
-    if isinstance(stmt, For):
-        return replace(stmt, body=Block(tuple(_guarded(part, guard, condition) for part in stmt.body.body)))
-    return replace(guard, condition=condition, then=Block((stmt,)), orelse=Block())
-
-
-def _filled(stmt: Declare, store: Store, copies: Copies) -> Stmt:
-    """The first words of a local, in loops over its cells."""
-    names = tuple(copies.fresh(f"{stmt.name}_{place}") for place in range(len(stmt.shape)))
-    filled: Stmt = replace(store, index=tuple(Var(name) for name in names))
-    for name, extent in reversed(list(zip(names, stmt.shape, strict=True))):
-        filled = For(name, Range(ZERO, extent), Block((filled,)), stmt.span)
-    return filled
-
-
-def _check(body: Sequence[Stmt], sizes: frozenset[str], counters: frozenset[str], span: Span | None) -> None:
-    """Raise StepError where a local's shape is not one that sizes give, or blocks that come outside speak of a counter."""
-    for stmt in body:
-        if isinstance(stmt, Declare) and any(not variables(extent) <= sizes for extent in stmt.shape):
-            raise _refused(f"the shape of {stmt.name} is not one that sizes give", span)
-        if isinstance(stmt, For) and not _is_elements(stmt):
-            spoken = sorted(domain_mentions(stmt.domain) & counters)
-            if spoken and isinstance(stmt.domain, Blocks):
-                raise _refused(f"the bounds of the blocks {stmt.counter} speak of {spoken[0]}", span)
-            _check(stmt.body.body, sizes, counters, span)
 
 
 # --- level by level ----------------------------------------------------------------------------
@@ -189,7 +125,7 @@ def _level(chain: Chain, path: Path, copies: Copies) -> tuple[Chain, tuple[str, 
     chain = _apart(chain, path, _in_place(body, moved, copies.extents), names, copies)
     found = [local.name for local in locals_]
     for place, stmt in enumerate(body):
-        if isinstance(stmt, For) and not _is_elements(stmt):
+        if isinstance(stmt, For) and not is_elements(stmt):
             chain, inner = _level(chain, (*path[:-1], path[-1] + place, 0), copies)
             found += inner
     return chain, tuple(found)
@@ -243,19 +179,6 @@ def _in_place(body: Sequence[Stmt], moved: Sequence[Stmt], extents: tuple[Index,
     return tuple(replace(stmt, shape=(*extents, *stmt.shape)) if isinstance(stmt, Declare) else next(rest) for stmt in body)
 
 
-def _is_elements(loop: For) -> bool:
-    """Whether a loop goes through cells of what its one statement stores, an index of the store being its counter."""
-    names: list[str] = []
-    stmt: Stmt = loop
-    while isinstance(stmt, (For, If)):
-        names += [stmt.counter] if isinstance(stmt, For) else []
-        held = stmt.body.body if isinstance(stmt, For) else stmt.then.body
-        if len(held) != 1:
-            return False
-        stmt = held[0]
-    return isinstance(stmt, Store) and all(Var(name) in stmt.index for name in names)
-
-
 def _apart(chain: Chain, path: Path, body: Sequence[Stmt], names: tuple[str, ...], copies: Copies) -> Chain:
     """Each statement in loops over the counters of its own; loops that hold more come outside of them."""
     program = chain.program
@@ -270,24 +193,14 @@ def _apart(chain: Chain, path: Path, body: Sequence[Stmt], names: tuple[str, ...
         by: Mapping[str, Index] = {old: Var(new) for old, new in zip(names, own, strict=True)}
         hints += [Hint(old, Var(new), frozenset(own)) for old, new in zip(names, own, strict=True)]
         turned = Change(by).stmt(stmt)
-        if isinstance(turned, For) and not _is_elements(turned):
-            turned = _widened(turned, dict(zip(own, copies.extents, strict=True)))
+        if isinstance(turned, For) and not is_elements(turned):
+            turned = widened(turned, dict(zip(own, copies.extents, strict=True)))
             units.append(replace(turned, body=Block((_around(copies, own, turned.body.body),))))
         else:
             units.append(copies.nest(own, turned))
     declared = sum(isinstance(stmt, Declare) for stmt in body)
     after = with_statements(program, path, declared + 1, units)
     return chain.then(reschedule(program, after, images(lower(program), lower(after), hints)))
-
-
-def _widened(loop: For, extents: Mapping[str, Index]) -> For:
-    """A loop that may come outside of the counters' loops: over all indices, where its bounds speak of them, and guarded."""
-    domain = loop.domain
-    if not isinstance(domain, Range) or not domain_mentions(domain) & frozenset(extents):
-        return loop
-    whole, condition = hull(loop.counter, domain, extents)
-    guard = If(condition, Block(), Block(), loop.span)
-    return replace(loop, domain=whole, body=Block(tuple(_guarded(stmt, guard, condition) for stmt in loop.body.body)))
 
 
 def _around(copies: Copies, names: Sequence[str], body: Sequence[Stmt]) -> Stmt:
@@ -297,3 +210,30 @@ def _around(copies: Copies, names: Sequence[str], body: Sequence[Stmt]) -> Stmt:
     for loop, name in outer:
         stmt = replace(loop, counter=name, body=Block((stmt,)))
     return stmt
+
+
+# --- which loops -------------------------------------------------------------------------------
+
+
+def distribute_outputs(chain: Chain, path: Path, most: int, span: Span | None = None) -> Chain:
+    """The chain with the loops over the outputs of the grid at `path` pushed in, where they hold more than one statement.
+
+    At most so many loops, from the outside in, each right inside the other, whose counters every store of an output speaks
+    of. A grid whose iteration is anything else stays as it is. Raises StepError where something does not fit.
+    """
+    grid = statement_at(chain.program.body, path)
+    body = grid.body.body if isinstance(grid, Grid) else ()
+    names: list[str] = []
+    while len(names) < most and len(body) == 1 and isinstance(body[0], For) and _is_of_outputs(body[0]):
+        names.append(body[0].counter)
+        body = body[0].body.body
+    held = sum(isinstance(stmt, (Store, Declare)) for stmt in statements(Block(body)))
+    return distribute(chain, path, names, span) if names and held > 1 else chain
+
+
+def _is_of_outputs(loop: For) -> bool:
+    """Whether the cells of all outputs that a loop stores to speak of its counter, and there are some."""
+    held = tuple(statements(loop.body))
+    own = {stmt.name for stmt in held if isinstance(stmt, Declare)}
+    cells = [stmt.index for stmt in held if isinstance(stmt, Store) and stmt.buffer not in own]
+    return bool(cells) and all(any(loop.counter in variables(term) for term in cell) for cell in cells)
