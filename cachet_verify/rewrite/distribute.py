@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ZERO, Index, Var, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, If, Load, Program, Range, Stmt, Store, statements
+from cachet_verify.core.ir import Block, Declare, For, Grid, If, Load, Program, Range, Stmt, Store
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
@@ -210,30 +210,3 @@ def _around(copies: Copies, names: Sequence[str], body: Sequence[Stmt]) -> Stmt:
     for loop, name in outer:
         stmt = replace(loop, counter=name, body=Block((stmt,)))
     return stmt
-
-
-# --- which loops -------------------------------------------------------------------------------
-
-
-def distribute_outputs(chain: Chain, path: Path, most: int, span: Span | None = None) -> Chain:
-    """The chain with the loops over the outputs of the grid at `path` pushed in, where they hold more than one statement.
-
-    At most so many loops, from the outside in, each right inside the other, whose counters every store of an output speaks
-    of. A grid whose iteration is anything else stays as it is. Raises StepError where something does not fit.
-    """
-    grid = statement_at(chain.program.body, path)
-    body = grid.body.body if isinstance(grid, Grid) else ()
-    names: list[str] = []
-    while len(names) < most and len(body) == 1 and isinstance(body[0], For) and _is_of_outputs(body[0]):
-        names.append(body[0].counter)
-        body = body[0].body.body
-    held = sum(isinstance(stmt, (Store, Declare)) for stmt in statements(Block(body)))
-    return distribute(chain, path, names, span) if names and held > 1 else chain
-
-
-def _is_of_outputs(loop: For) -> bool:
-    """Whether the cells of all outputs that a loop stores to speak of its counter, and there are some."""
-    held = tuple(statements(loop.body))
-    own = {stmt.name for stmt in held if isinstance(stmt, Declare)}
-    cells = [stmt.index for stmt in held if isinstance(stmt, Store) and stmt.buffer not in own]
-    return bool(cells) and all(any(loop.counter in variables(term) for term in cell) for cell in cells)

@@ -13,7 +13,7 @@ from cachet_verify.kernel.claim import Same
 from cachet_verify.kernel.obligation import Proved
 from cachet_verify.kernel.well_formed import well_formed
 from cachet_verify.rewrite.apply import apply_all
-from cachet_verify.rewrite.distribute import distribute, distribute_outputs
+from cachet_verify.rewrite.distribute import distribute
 from cachet_verify.rewrite.error import StepError
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import walk
@@ -419,37 +419,6 @@ fn f (reads a: [f32; N, 3]) (mut c: [f32; N, 3]) =
     declared = [line for line in body(chain).splitlines() if line.startswith("var")]
     assert declared == ["var s: [f32; 2, 3]", "var x: [f32; 2, 3]"]
     check(before, chain)
-
-
-# --- which loops are over outputs --------------------------------------------------------------
-
-
-def outputs(text: str, most: int) -> list[str]:
-    """The loops of the grid's iteration after those over outputs are pushed in, as far as they are alone."""
-    before = gridded(f"fn f (reads a: [f32; N, M]) (mut c: [f32; N, M]) =\n{text}")
-    path = next(found for found, stmt in walk(before.body) if isinstance(stmt, Grid))
-    chain = distribute_outputs(Chain(before), path, most)
-    return [line for line in body(chain).splitlines() if not line.startswith(" ")] if chain.goals else []
-
-
-TOTALS = """\
-  for i in 0 .. N do
-    for j in 0 .. M do
-      for k in 0 .. 4 do
-        let x: f32 = load a[i, j]
-        store c[i, j] = load c[i, j] + x
-"""
-
-
-def test_loops_that_every_output_speaks_of_are_pushed_in() -> None:
-    assert outputs(TOTALS, 2)[0] == "for k in 0 .. 4 do"
-    assert outputs(TOTALS, 3)[0] == "for k in 0 .. 4 do"  # k is no index of the output
-    assert outputs(TOTALS, 1) == ["for j in 0 .. M do"]
-
-
-def test_one_statement_or_none_over_outputs_stays_as_it_is() -> None:
-    assert outputs(TOTALS.replace("        let x: f32 = load a[i, j]\n", "").replace("+ x", "+ 1.0"), 2) == []
-    assert outputs("  for i in 0 .. N do\n    for k in 0 .. 2 do\n      let x: f32 = 1.0\n      store c[0, k] = x\n", 2) == []
 
 
 # --- what does not fit -------------------------------------------------------------------------
