@@ -9,26 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Var, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, Groups, Load, Program, Slice, Stmt, Store, Window, statements
+from cachet_verify.core.ir import Block, Declare, For, Grid, Groups, Load, Program, Slice, Stmt, Store, Window
 from cachet_verify.elaborate.term import difference
 from cachet_verify.elaborate.window import infer_windows
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
-from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.unit_loop import unit_loops
 from cachet_verify.rewrite.clause import Line
-from cachet_verify.rewrite.distribute import distribute
-from cachet_verify.rewrite.image import images
 from cachet_verify.rewrite.library import schedule_term
 from cachet_verify.rewrite.outcome import Chain, divides
 from cachet_verify.rewrite.parameter import shape_text
-from cachet_verify.rewrite.place import Path, statement_at, with_statements
+from cachet_verify.rewrite.place import Path, with_statements
+from cachet_verify.rewrite.pushed_in import grid_at, pushed_in
 from cachet_verify.rewrite.scope import Scope
-from cachet_verify.rewrite.tile_nest import Nest, Reader, device_grid, is_own, nest
+from cachet_verify.rewrite.tile_nest import Nest, Reader, device_grid, nest
 from cachet_verify.rewrite.tile_statement import marked
 from cachet_verify.rewrite.traverse import Change, fresh, taken
 from cachet_verify.syntax import ast
@@ -48,8 +45,8 @@ def parts(program: Program, step: ast.Step, scope: Scope) -> Chain:
         raise reader.wrong("there is no grid on a device to share out", "`grid over i.outer` first, in a schedule `on` a device")
     path, grid = found
     tile = _Window(line, grid, len(extents))
-    chain = _outward(_pushed_in(Chain(program), path, step), path)
-    nests = tuple(reader.nests(_grid(chain, path).body, path))
+    chain = pushed_in(Chain(program), path, step.span)
+    nests = tuple(reader.nests(grid_at(chain, path).body, path))
     for part, extent in zip(extents, tile.extents(), strict=True):
         if isinstance(extent, Const) and extent.value % part:
             raise line.wrong(f"parts of {part} do not divide a tile of {extent.value}")
@@ -114,70 +111,12 @@ def _named(grid: Grid, window: Window, alias: str) -> Grid:
     return replace(grid, body=body, windows=tuple(replace(one, alias=alias) if one == window else one for one in windows))
 
 
-# --- loops around the elements -----------------------------------------------------------------
-
-
-def _grid(chain: Chain, path: Path) -> Grid:
-    """The grid, as it stands now."""
-    grid = statement_at(chain.program.body, path)
-    if not isinstance(grid, Grid):
-        raise KeyError(path)
-    return grid
-
-
-def _pushed_in(chain: Chain, path: Path, step: ast.Step) -> Chain:
-    """Loops over elements that hold several statements, pushed in: one nest for each statement."""
-    body = _grid(chain, path).body.body
-    loops, inner = list[str](), body
-    while len(inner) == 1 and isinstance(inner[0], For):
-        loops.append(inner[0].counter)
-        inner = inner[0].body.body
-    written = [stmt for stmt in statements(Block(inner)) if isinstance(stmt, Store) and not _is_local(stmt.buffer, inner)]
-    counters = tuple(takewhile(lambda name: all(is_own(name, stmt.index) for stmt in written), loops[:2]))
-    if len(inner) < 2 or not written or not counters:
-        return chain
-    return distribute(chain, path, counters, step.span)
-
-
-def _is_local(name: str, stmts: Sequence[Stmt]) -> bool:
-    """Whether statements declare a buffer themselves."""
-    return any(isinstance(stmt, Declare) and stmt.name == name for stmt in statements(Block(tuple(stmts))))
-
-
-def _outward(chain: Chain, path: Path) -> Chain:
-    """Loops that go on with each element, outside of those over the elements."""
-    grid = _grid(chain, path)
-    after = with_statements(chain.program, path, 1, (replace(grid, body=_turned(grid.body)),))
-    if after == chain.program:
-        return chain
-    return chain.then(reschedule(chain.program, after, images(lower(chain.program), lower(after))))
-
-
-def _turned(block: Block) -> Block:
-    made: list[Stmt] = []
-    for stmt in block.body:
-        loops, inner = list[For](), stmt
-        while isinstance(inner, For):
-            loops.append(inner)
-            inner = inner.body.body[0] if len(inner.body.body) == 1 else Block(inner.body.body)
-        own = [isinstance(inner, Store) and is_own(loop.counter, inner.index) for loop in loops]
-        if any(own):
-            inside = [loop for loop, is_element in zip(loops, own, strict=True) if is_element]
-            block_ = Block((inner,))
-            for loop in reversed([*(loop for loop in loops if loop not in inside), *inside]):
-                block_ = Block((replace(loop, body=block_),))
-            made += block_.body
-        else:
-            made.append(replace(stmt, body=_turned(stmt.body)) if isinstance(stmt, For) else stmt)
-    return Block(tuple(made))
-
-
 # --- locals as tiles ---------------------------------------------------------------------------
 
 
 def _opened(chain: Chain, path: Path) -> Chain:
     """Locals that start from one word, filled by a loop instead."""
-    grid = _grid(chain, path)
+    grid = grid_at(chain, path)
     used = taken(chain.program)
 
     def opened(block: Block) -> Block:
@@ -203,7 +142,7 @@ def _opened(chain: Chain, path: Path) -> Chain:
 
 def _in_tiles(chain: Chain, path: Path, reader: Reader) -> Chain:
     """Locals of one dimension as rows or columns of tiles, one after the other."""
-    grid = _grid(chain, path)
+    grid = grid_at(chain, path)
     found = tuple(reader.nests(grid.body, path))
     lines = {stmt.name: stmt for stmt in _declared(grid.body) if len(stmt.shape) == 1}
     axes = _axes(found, frozenset(lines), reader)
@@ -284,7 +223,7 @@ def _moved(chain: Chain, declared: Declare, axis: int) -> Chain:
 
 def _shared(chain: Chain, path: Path, tile: _Window, extents: tuple[int, ...], reader: Reader) -> Chain:
     """The same loops as statements on whole tiles, in a grid by tile."""
-    grid = _grid(chain, path)
+    grid = grid_at(chain, path)
     window, used = tile.chosen(), taken(chain.program)
     if window.alias is None:
         alias = fresh(f"{window.buffer}t", used)
