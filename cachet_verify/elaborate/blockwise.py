@@ -20,7 +20,7 @@ from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.semiring import Semiring
 from cachet_verify.elaborate.term import elaborate_index
-from cachet_verify.elaborate.total import Inlined, Monoid, Totals, replaced
+from cachet_verify.elaborate.total import Counters, Inlined, Monoid, Totals, replaced
 from cachet_verify.syntax import ast
 
 BLOCK = "block"
@@ -189,10 +189,14 @@ class BlockBody(Totals):
         self.terms.append(BlockTerm(free, elem, kind, value))
         return Load(free)
 
-    def held(self, value: Value, elem: str, place: Place, expr: ast.Expr) -> Value:
-        """A total: a line of its own, of the kind by which schedules order it."""
-        if not isinstance(value, Fold):
-            raise UnsupportedError("a total whose steps need lines of their own", expr.span)
+    def held(self, value: Value, _elem: str, _place: Place, _expr: ast.Expr) -> Value:
+        """A total has its line already."""
+        return value
+
+    def line_of(self, value: Fold, elem: str, place: Place, expr: ast.Expr) -> Value:
+        """A total: a line of its own, of the kind by which schedules order it. A total inside another has none."""
+        if place.before is None:
+            raise UnsupportedError("a total inside another over a block", expr.span)
         kind = "sum"
         if isinstance(expr, ast.Reduce):
             words = words_of(expr.monoid)
@@ -201,6 +205,18 @@ class BlockBody(Totals):
 
     def note(self, expr: ast.Sum | ast.Reduce, counters: tuple[tuple[str, Index], ...], monoid: Monoid) -> None:
         """Totals inside are no reductions of a contraction."""
+
+    def counted(self, expr: ast.Sum | ast.Reduce, place: Place) -> tuple[Counters, Scope]:
+        """An index of a total goes over the block, whether an array is indexed by it or not. Raises StopError for a condition."""
+        if expr.bounds:
+            message = "a total over a block takes every element"
+            raise self.context.stop("elaborate.block.form", message, expr.bounds[0].span, "a total without `where`")
+        scope, found = place.scope, list[tuple[str, Index]]()
+        for index in expr.indices:
+            counter = self.context.fresh.take(index)
+            found.append((counter, Var(self.length)))
+            scope = scope.bind(index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), Var(self.length)))
+        return tuple(found), scope
 
     def sum(self, expr: ast.Sum, wanted: ValueType, place: Place) -> Value:
         """`sum j. e` over the block, in the words of a contraction's sum."""
@@ -214,6 +230,20 @@ class BlockBody(Totals):
 
         return self.over_block(expr, wanted.elem, (counters, semiring.apply("zero"), step), place)
 
+    def reduced_word(self, expr: ast.Reduce, wanted: ValueType, place: Place) -> Value:
+        """`reduce Max f32 j. e` over the block."""
+        monoid = self.monoid(expr, place.scope)
+        if monoid.shape.record:
+            raise UnsupportedError("a total of records over a block", expr.span)
+        self.expect(monoid.shape.parts[0][1], wanted, expr)
+        counters, scope = self.counted(expr, place)
+        element = Parts(monoid.shape, (self.check(expr.body, wanted, Place(scope)),))
+
+        def step(total: Value) -> Value:
+            return monoid.apply("combine", (Parts(monoid.shape, (total,)), element), None)[0]
+
+        return self.over_block(expr, wanted.elem, (counters, monoid.apply("empty", (), None)[0], step), place)
+
     def over_block(
         self, expr: ast.Sum | ast.Reduce, elem: str, total: tuple[tuple[tuple[str, Index], ...], Value, Callable[[Value], Value]], place: Place
     ) -> Value:
@@ -223,7 +253,7 @@ class BlockBody(Totals):
             raise self.context.stop("elaborate.block.form", "a total over a block has one index", expr.span, "`sum j. …`")
         acc = self.context.fresh.accumulator()
         ((counter, extent),) = counters
-        return self.held(Fold(counter, Range(ZERO, extent), start, acc, elem, step(Load(acc))), elem, place, expr)
+        return self.line_of(Fold(counter, Range(ZERO, extent), start, acc, elem, step(Load(acc))), elem, place, expr)
 
     def fold(self, expr: ast.Fold, wanted: ValueType, place: Place) -> Value:
         """`fold j in 0 .. B from e as t: f32 do …`: one chain over the block."""
@@ -239,7 +269,7 @@ class BlockBody(Totals):
         scope = place.scope.bind(expr.index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), Var(self.length)))
         scope = scope.bind(expr.accumulator, BufferEntity(acc, wanted.elem, (), loaded=False, root=acc, kind="local"))
         step = self.check(expr.body, wanted, Place(scope))
-        return self.held(Fold(counter, Range(ZERO, Var(self.length)), start, acc, wanted.elem, step), wanted.elem, place, expr)
+        return self.line_of(Fold(counter, Range(ZERO, Var(self.length)), start, acc, wanted.elem, step), wanted.elem, place, expr)
 
     def before(self, place: Place, expr: ast.Expr) -> list[Stmt]:
         """Nothing stands in front of a line."""

@@ -24,6 +24,19 @@ _TABLE = (
         "Put the barrier outside the guard, and leave the work inside; put one more where two uses meet.",
     ),
     (
+        "elaborate.block.form",
+        "How a block is combined is written over what stands before it and over arrays of its elements' parameters: words, and totals that each go once over the "
+        "whole block and read the element at their own index.",
+        "fn block (a: f32) (x: [f32; B]) = a + x[0]",
+        "Write `sum j. x[j]`, `reduce Max f32 j. x[j]` or `fold j in 0 .. B from a as t: f32 do …`.",
+    ),
+    (
+        "elaborate.block.key",
+        "A block's arrays hold the parameters of its elements, and the function that makes an element of them is not told, or takes others.",
+        "fn block (a: Weights) (s: [f32; B]) = …    // where `fn key (s: f32) (v: f32)` makes an element",
+        "Give `block` an array for each parameter of `key`, or name another function: `law block single over reals`.",
+    ),
+    (
         "elaborate.call.argument",
         "A call that writes memory takes whole buffers by name.",
         "rows (load a[0, 0]) b c",

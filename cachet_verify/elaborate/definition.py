@@ -6,10 +6,12 @@ uses them. Must not report what depends on how they would be used.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.ir import Load
 from cachet_verify.elaborate.application import MOST_CALLS, inline_function, parameter_type
+from cachet_verify.elaborate.blockwise import BLOCK, law_of_block
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.place import LaneUse, Place
@@ -76,7 +78,18 @@ def check_implementation(unit: Unit, decl: ast.Impl) -> None:
         elif len(given[name].params) != len(member.params):
             message = f"`{name}` of `{interface}` takes {len(member.params)} operands, not {len(given[name].params)}"
             unit.problems.report("elaborate.call.arity", message, given[name].span)
-    _check_members(unit, decl, target, interface, given)
+    is_monoid = interface == "Monoid"
+    _check_members(unit, decl, target, interface, {name: fn for name, fn in given.items() if not (is_monoid and name == BLOCK)})
+    if is_monoid and BLOCK in given:
+        _check_block(unit, target)
+
+
+def _check_block(unit: Unit, target: tuple[str, ...]) -> None:
+    """Report what is wrong with how a block is combined."""
+    with suppress(StopError, UnsupportedError):
+        found = unit.implementation(target, "Monoid", is_any=True)
+        if found is not None:
+            law_of_block(Context(unit, unit.problems), found)
 
 
 def _check_members(unit: Unit, decl: ast.Impl, target: tuple[str, ...], interface: str, given: dict[str, ast.Fn]) -> None:

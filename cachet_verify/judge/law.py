@@ -10,12 +10,12 @@ from dataclasses import replace
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Reduction
 from cachet_verify.elaborate.item import LawItem, LawSides
+from cachet_verify.judge.block import block_difference
 from cachet_verify.judge.plan import Asked, Plan, Settled, refusal
 from cachet_verify.kernel.blockwise import block_law
 from cachet_verify.kernel.claim import Goal, LawVariable, RuleError
 from cachet_verify.kernel.law import law_over_reals
 from cachet_verify.kernel.law_word import law_over_words
-from cachet_verify.replay.block import block_difference
 from cachet_verify.replay.law import TRIALS, Difference, Point, find_difference
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 

@@ -113,7 +113,7 @@ def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) ->
 
 
 def _broken_block(reduction: Reduction, block: Blockwise, name: str, span: Span | None) -> Refusal | None:
-    from cachet_verify.replay.block import block_difference
+    from cachet_verify.judge.block import block_difference
 
     try:
         seen = block_difference(reduction)

@@ -121,6 +121,18 @@ document(
     "Leave it out of the steps.",
 )
 document(
+    "rewrite.no-block",
+    "A reduction is fused in blocks by what its monoid says of a whole block, and this one says nothing.",
+    "reduce j.inner by (max: order)    // of a monoid of records without `fn block`",
+    "Write `fn block (a: Value) (s: [f32; B]) = …` and `law block over reals` in its `impl`.",
+)
+document(
+    "rewrite.no-split",
+    "`reduce j.inner` combines the blocks into which a `split` cuts the index, and no `split` of it stands in the schedule.",
+    "schedule s of total =\n  reduce k.inner by (sum: halving)",
+    "Write `split k by 8` before it, with `ragged` where the last block may be shorter.",
+)
+document(
     "rewrite.reassoc",
     "A step combines the keys of a block before they meet the total, which regroups the reduction. Over words that gives other words, "
     "unless combining is associative over words, as integer sums and maxima are; the contraction has to permit it.",

@@ -1,0 +1,167 @@
+"""Blocks combined at once: the reference loops against the contraction, by running both, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from cachet_verify.core.index import ZERO, Const, Var, eq, mod
+from cachet_verify.core.ir import Op, Require, Word
+from cachet_verify.core.meaning import run
+from cachet_verify.core.numeral import word_of_float
+from cachet_verify.judge.file import open_file
+from cachet_verify.kernel.claim import RuleError, SameOverReals
+from cachet_verify.kernel.fuse import Cut, fuse
+from cachet_verify.rewrite.place import find_fold
+from tests.reduce.test_shadow import command
+
+PRODUCT = """import "cachet:monoid"
+contraction product (reads a: [f32; M, K]) (reads b: [f32; K, N]) -> out c: [f32; M, N] =
+  c[i, j] = sum[reassoc] k. a[i, k] * b[k, j]
+schedule s of product =
+  split k by {size} {ragged}
+  reduce k.inner by (sum: {way})
+"""
+LARGEST = """import "cachet:monoid"
+contraction largest (reads a: [f32; M, K]) -> out c: [f32; M] =
+  c[i] = reduce[reassoc] Max f32 k. a[i, k]
+schedule s of largest =
+  split k by {size} {ragged}
+  reduce k.inner by (max: {way})
+"""
+
+
+@pytest.mark.parametrize("way", ["order", "halving"])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("text", [PRODUCT, LARGEST])
+def test_every_element_is_taken_once(text: str, size: int, way: str, tmp_path: Path) -> None:
+    """On small whole numbers no sum rounds, so every order gives the contraction's words: at each length, ragged last blocks included."""
+    path = tmp_path / "t.cachet"
+    path.write_text(text.format(size=size, way=way, ragged="ragged"))
+    opened = open_file(path)
+    meaning, shadow = (opened.program(name) for name in (opened.module.schedules["s"].of, "s"))
+    assert meaning is not None
+    assert shadow is not None
+    random = Random(size)
+    for length in range(2 * size + 3):
+        sizes = {"M": 2, "N": 2, "K": length}
+        given = {name: [word_of_float(float(random.randint(-9, 9)), "f32") for _ in range(2 * length)] for name in "ab"}
+        ends = []
+        for made in (meaning, shadow):
+            cells: dict[str, list[int | None]] = {param.name: list(given[param.name]) for param in made.params if param.name in given}
+            cells["c"] = [None] * 4 if "b" in cells else [None] * 2
+            run(made, {name: sizes[name] for name in made.sizes}, cells)
+            ends.append(cells["c"])
+        # A sum of zeros may be -0.0 in one order and 0.0 in another: both are the number 0.
+        assert [0 if word == 1 << 31 else word for word in ends[0]] == [0 if word == 1 << 31 else word for word in ends[1]]
+
+
+def test_whole_blocks_require_a_multiple(tmp_path: Path) -> None:
+    found = command(tmp_path, PRODUCT.format(size=4, way="order", ragged=""), "check")
+    assert "s: bits of s_shadow; reals of product\n  by: sum on f32: block over reals\n  requires: K % 4 == 0\n" in found.output
+    assert found.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("sum[reassoc]", "sum", "rewrite.reassoc"),
+        ("  split k by 4 \n", "", "rewrite.no-split"),
+        ("(sum: order)", "(max: order)", "rewrite.arguments"),
+        ("(sum: order)", "(sum: pairs)", "rewrite.arguments"),
+        ("(sum: order)", "(sum: order, sum: order)", "rewrite.arguments"),
+        (" by (sum: order)", "", "rewrite.arguments"),
+        ("reduce k.inner", "reduce k", "rewrite.arguments"),
+        ("reduce k.inner", "reduce x.inner", "rewrite.no-loop"),
+        ("split k by 4", "split k by 0", "rewrite.arguments"),
+        ("  reduce", "  compute s at k.outer\n  reduce", "rewrite.no-match"),
+    ],
+)
+def test_lines_that_do_not_fit(old: str, new: str, code: str, tmp_path: Path) -> None:
+    text = PRODUCT.format(size=4, way="order", ragged="")
+    assert text.count(old) == 1
+    found = command(tmp_path, text.replace(old, new), "check")
+    assert code in found.output
+    assert found.exit_code == 1
+
+
+def test_a_law_that_numbers_break_refuses_the_schedule(tmp_path: Path) -> None:
+    text = (
+        'import "cachet:monoid"\nimpl Monoid for Own f32 where\n  const Value = f32\n  fn empty () = -0.0\n  fn combine a b = a + b\n'
+        "  fn block (a: f32) (x: [f32; B]) = a + (reduce Max f32 j. x[j])\n  law associative over reals\n"
+        "contraction t (reads a: [f32; K]) -> out c: [f32; 1] =\n  c[i] = reduce[reassoc] Own f32 k. a[k]\n"
+        "schedule s of t =\n  split k by 4 ragged\n  reduce k.inner by (max: order)\n"
+    )
+    found = command(tmp_path, text, "check")
+    assert "could not prove law Own f32: block over reals, by which s fuses `k`" in found.output
+    assert "reals of" not in found.output
+    assert found.exit_code == 1
+
+
+# --- the rule believes nothing ---
+
+
+def given(tmp_path: Path) -> tuple:  # type: ignore[type-arg]
+    path = tmp_path / "t.cachet"
+    path.write_text(PRODUCT.format(size=4, way="order", ragged=""))
+    program = open_file(path).program("product")
+    assert program is not None
+    total = find_fold(program.body, "k")
+    assert total is not None
+    step = total.fold.step
+    assert isinstance(step, Op)
+    return program, total.path, program.reductions[0], (Op("mul", "f32", step.args[:2]),)
+
+
+def cut(**changes: object) -> Cut:
+    need = Require(eq(mod(Var("K"), Const(4)), ZERO), "split k")
+    return replace(Cut(Const(4), "gk", True, {"total": "order"}, ("x", "y"), need), **changes)  # type: ignore[arg-type]
+
+
+def taker() -> object:
+    used: set[str] = set()
+
+    def take(base: str) -> str:
+        name = f"{base}'{len(used) + 50}"
+        used.add(name)
+        return name
+
+    return take
+
+
+def test_the_rule_concludes_over_the_reals_alone(tmp_path: Path) -> None:
+    program, path, reduction, element = given(tmp_path)
+    goal = fuse(program, path, reduction, element, cut(), taker())  # type: ignore[arg-type]
+    assert isinstance(goal.statement, SameOverReals)
+    assert goal.statement.after.requires[-1].condition == eq(mod(Var("K"), Const(4)), ZERO)
+
+
+def test_whole_blocks_without_the_requirement_are_asked(tmp_path: Path) -> None:
+    program, path, reduction, element = given(tmp_path)
+    goal = fuse(program, path, reduction, element, cut(need=None), taker())  # type: ignore[arg-type]
+    assert any(found.subject == "every block is whole" for found in goal.obligations)
+
+
+@pytest.mark.parametrize("case", ["permission", "element", "reads the total", "order", "other", "halved"])
+def test_what_it_is_told_is_checked(case: str, tmp_path: Path) -> None:
+    program, path, reduction, element = given(tmp_path)
+    how = cut()
+    if case == "permission":
+        reduction = replace(reduction, is_permitted=False)
+        program = replace(program, reductions=(reduction,))
+    elif case == "element":  # not made by the product that the law speaks of
+        element = (Op("add", "f32", element[0].args),)
+    elif case == "reads the total":
+        total = find_fold(program.body, "k")
+        element = (total.fold.step,) if total is not None else element
+    elif case == "order":
+        how = cut(orders={"total": "any"})
+    elif case == "other":  # a reduction that the program does not have
+        reduction = replace(reduction, empty=(Word("f32", 0),))
+    else:
+        how = cut(size=Var("M"), orders={"total": "halving"}, is_whole=False)
+    with pytest.raises(RuleError):
+        fuse(program, path, reduction, element, how, taker())  # type: ignore[arg-type]
