@@ -22,11 +22,9 @@ from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, block_at, statement_at, with_statements
 from cachet_verify.rewrite.tile import root_of
+from cachet_verify.rewrite.tile_load import TILE_NAMES, first_free
 from cachet_verify.rewrite.tile_nest import Nest, nest
-from cachet_verify.rewrite.traverse import Change, fresh, mentions, taken
-
-_TILES = ("x", "z", "w", "u", "p", "h")
-"""Names of operand tiles, the first one that is free."""
+from cachet_verify.rewrite.traverse import Change, mentions, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ class _Names:
 
     def take(self, *bases: str) -> str:
         """The first name that is free, or one like the first."""
-        name = next((base for base in bases if base not in self.used), fresh(bases[0], self.used))
+        name = first_free(bases, self.used)
         self.used |= {name}
         return name
 
@@ -87,7 +85,7 @@ def multiplied(chain: Chain, of: Multiplication) -> Chain:
         if of.whole[place] == _extents(of, place):
             tiles.append(of.factors[place].buffer)
             continue
-        tiles.append(names.take(*(_TILES if place == 0 else _TILES[1:])))
+        tiles.append(names.take(*(TILE_NAMES if place == 0 else TILE_NAMES[1:])))
         chain = _staged(chain, of, names, (*path, lead) if names.outer else (*path[:-1], path[-1] + lead), place, tiles[-1])
         lead += 2
     return _marked(chain, of, names, _Place(path, is_split, lead), (tiles[0], tiles[1]))

@@ -25,7 +25,8 @@ from cachet_verify.rewrite.parameter import shape_text
 from cachet_verify.rewrite.place import Path, with_statements
 from cachet_verify.rewrite.pushed_in import grid_at, pushed_in
 from cachet_verify.rewrite.scope import Scope
-from cachet_verify.rewrite.tile_nest import Nest, Reader, device_grid, nest
+from cachet_verify.rewrite.tile_load import loaded
+from cachet_verify.rewrite.tile_nest import Nest, Reader, device_grid, is_multiple, nest
 from cachet_verify.rewrite.tile_statement import marked
 from cachet_verify.rewrite.traverse import Change, fresh, taken
 from cachet_verify.syntax import ast
@@ -46,14 +47,13 @@ def parts(program: Program, step: ast.Step, scope: Scope) -> Chain:
     path, grid = found
     tile = _Window(line, grid, len(extents))
     chain = pushed_in(Chain(program), path, step.span)
-    nests = tuple(reader.nests(grid_at(chain, path).body, path))
     for part, extent in zip(extents, tile.extents(), strict=True):
         if isinstance(extent, Const) and extent.value % part:
             raise line.wrong(f"parts of {part} do not divide a tile of {extent.value}")
-        if not isinstance(extent, Const):
+        if not is_multiple(extent, part):
             chain = chain.requiring(divides(Const(part), extent), shape_text(step.name, step.args, step.clauses))
-    chain = _opened(chain, path)
-    if any(len(found.loops) > 1 for found in nests):
+    chain = _opened(loaded(chain, path, reader), path)
+    if any(len(one.loops) > 1 for one in reader.nests(grid_at(chain, path).body, path)):
         chain = _in_tiles(chain, path, reader)
     return _shared(chain, path, tile, extents, reader)
 

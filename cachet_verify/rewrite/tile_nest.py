@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cachet_verify.core.index import ONE, ZERO, Index, Var, variables
+from cachet_verify.core.index import ONE, ZERO, Const, Index, Product, Sum, Var, variables
 from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Inlined, Load, Program, Range, Stmt, Store, Value, statements, values
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.hole import stmt_text
@@ -143,3 +143,12 @@ class Reader:
 def has_fold(value: Value) -> bool:
     """Whether a value goes through a range."""
     return any(isinstance(part, Fold) for part in values(value))
+
+
+def is_multiple(term: Index, size: int) -> bool:
+    """Whether a term is a multiple of a number by its form alone."""
+    if isinstance(term, Const):
+        return term.value % size == 0
+    if isinstance(term, Product):
+        return is_multiple(term.left, size) or is_multiple(term.right, size)
+    return isinstance(term, Sum) and all(is_multiple(part, size) for part in term.terms)

@@ -75,7 +75,7 @@ class _Marking:
             return [*self.declared(stmt), stmt]
         if isinstance(value, Fold):
             self.check_chain(found, stmt)
-            return [*self.declared(stmt), _tile(stmt, store)]
+            return [*map(self.final, self.declared(stmt)), _tile(stmt, store)]
         self.check_elements(found)
         wide = self.whole(found)
         own = self.waiting.get(store.buffer)
@@ -84,8 +84,11 @@ class _Marking:
         del self.waiting[store.buffer]
         if isinstance(value, Word):
             return [*self.declared(stmt), replace(own, init=value, mutable=True)]
-        once = replace(own, mutable=self.written[store.buffer] > 1)
-        return [*self.declared(stmt), once, _tile(self.loops(wide), store)]
+        return [*self.declared(stmt), self.final(own), _tile(self.loops(wide), store)]
+
+    def final(self, declared: Declare) -> Declare:
+        """A local that is written once is a `let`."""
+        return replace(declared, mutable=declared.mutable and self.written.get(declared.name, 0) > 1)
 
     def whole(self, found: Nest) -> Nest:
         """The nest with a loop for each dimension of what it stores: one that runs once for a dimension of one element."""
@@ -128,7 +131,7 @@ class _Marking:
         self.check_elements(fill)
         before = self.declared(copied, *tree.levels)
         before.sort(key=lambda stmt: stmt.name == fill.store.buffer)
-        return [*before, _tile(copied, fill.store), _tile(Block(tree.levels), tree.last)]
+        return [*map(self.final, before), _tile(copied, fill.store), _tile(Block(tree.levels), tree.last)]
 
 
 def _is_whole(found: Nest) -> bool:
