@@ -7,7 +7,7 @@ same: `multiplied` proposes, the kernel's rules are asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import TRUE, Const, Index, Var, variables
 from cachet_verify.core.ir import Declare, Fold, Grid, Load, Op, Program, Value, statements
@@ -41,10 +41,10 @@ class _Request:
 def element(program: Program, step: ast.Step, scope: Scope) -> Chain:
     """Apply element. Raises StepError where no groups share tiles, nothing is multiplied, or blocks do not fit."""
     request = _request(program, step, scope)
-    unit = _unit(request, scope)
+    units = _units(request, scope)
     chain, count = Chain(program), 0
     while (found := _next(chain.program, request)) is not None:
-        chain, count = _through(chain, found, unit, request), count + 1
+        chain, count = _through(chain, found, units, request), count + 1
     if count == 0:
         raise request.reader.wrong(f"no statement of the grid multiplies tiles of {request.elem}", PRODUCT)
     return chain
@@ -66,18 +66,45 @@ def _request(program: Program, step: ast.Step, scope: Scope) -> _Request:
     return _Request(line, Reader("element", step.span), given.element.name, (found[0], found[1]))
 
 
-def _unit(request: _Request, scope: Scope) -> Reference:
-    """The device's first instruction on blocks of that shape and type."""
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """The device's instructions that multiply blocks, in its order, and those of them on blocks of the shape and type asked for."""
+
+    all: tuple[Reference, ...]
+    fitting: tuple[Reference, ...]
+
+    def chosen(self, depth: Index) -> Reference:
+        """The first one whose steps divide the depth; where none do, or that is not known, the first."""
+        if isinstance(depth, Const):
+            return next((unit for unit in self.fitting if depth.value % blocks_of(unit)[2] == 0), self.fitting[0])
+        return self.fitting[0]
+
+    def asked(self, unit: Reference, extents: tuple[Index, Index, Index], parts: tuple[int, ...]) -> str:
+        """How a product is written: `mma` where that means the unit, else the unit's name."""
+        first = next((one for one in self.all if one.result.elem == unit.result.elem and _divides(one, extents, parts)), None)
+        return "mma" if first is unit else unit.fn.name
+
+
+def _divides(unit: Reference, extents: tuple[Index, Index, Index], parts: tuple[int, ...]) -> bool:
+    """Whether blocks of a unit may divide tiles and the groups' parts: what is no number is not known yet."""
+    blocks = blocks_of(unit)
+    owned = [min(part, extent.value) if isinstance(extent, Const) else part for part, extent in zip(parts, extents, strict=False)]
+    is_shared = all(part % block == 0 for part, block in zip(owned, blocks, strict=False))
+    return is_shared and all(extent.value % block == 0 for extent, block in zip(extents, blocks, strict=True) if isinstance(extent, Const))
+
+
+def _units(request: _Request, scope: Scope) -> _Units:
+    """The device's instructions on blocks. Raises StepError where none is of that shape and type."""
     if scope.device is None:
         text = "blocks are multiplied by an instruction of a device, and this schedule is for the host"
         raise request.reader.wrong(text, "`schedule … on M4Gpu`, with a platform that has one")
-    known = [unit for unit in scope.units if multiplies_blocks(unit) and _is_plain(unit) and not unit.numbers]
-    for unit in known:
-        if (unit.result.elem, blocks_of(unit)[:2]) == (request.elem, request.extents):
-            unmet = [text for need, text in unit.needs if need != TRUE]
-            if unmet:
-                raise request.reader.wrong(unmet[0], "an instruction whose requirements whole blocks meet")
-            return unit
+    known = tuple(unit for unit in scope.units if multiplies_blocks(unit) and _is_plain(unit) and not unit.numbers)
+    fitting = tuple(unit for unit in known if (unit.result.elem, blocks_of(unit)[:2]) == (request.elem, request.extents))
+    unmet = [text for unit in fitting for need, text in unit.needs if need != TRUE]
+    if unmet:
+        raise request.reader.wrong(unmet[0], "an instruction whose requirements whole blocks meet")
+    if fitting:
+        return _Units(known, fitting)
     shape = f"[{request.elem}; {request.extents[0]}, {request.extents[1]}]"
     blocks = ", ".join(f"[{unit.result.elem}; {blocks_of(unit)[0]}, {blocks_of(unit)[1]}] of {unit.fn.name}" for unit in known)
     hint = f"the blocks are {blocks}" if blocks else "leave `element` out: each product is a chain of single operations then"
@@ -106,7 +133,7 @@ def _next(program: Program, request: _Request) -> Nest | None:
     return None
 
 
-def _through(chain: Chain, found: Nest, unit: Reference, request: _Request) -> Chain:
+def _through(chain: Chain, found: Nest, units: _Units, request: _Request) -> Chain:
     """One product by the instruction, once its operands and extents fit."""
     fold, store = found.store.value, found.store
     if not isinstance(fold, Fold):
@@ -119,6 +146,7 @@ def _through(chain: Chain, found: Nest, unit: Reference, request: _Request) -> C
     if declared is None or declared.shape != found.extents or store.index != tuple(map(Var, found.counters)):
         raise request.reader.wrong(f"`{text}` does not go through a whole tile of totals", PRODUCT)
     left, right = _factors(request, found, fold)
+    unit = units.chosen(fold.domain.high)
     rows, columns, depth = blocks_of(unit)
     sizes = (
         (found.loops[0].counter, found.extents[0], rows),
@@ -133,11 +161,13 @@ def _through(chain: Chain, found: Nest, unit: Reference, request: _Request) -> C
             if spoken:
                 raise request.reader.wrong(f"how often {name} runs in `{text}` depends on {min(spoken)}: {spell(extent)}", "blocks that are alike")
             chain = chain.requiring(divides(Const(size), extent), shape_text(request.line.step.name, request.line.step.args, ()))
-    for part, extent, size, what in zip(grid.groups.parts if grid.groups else (), found.extents, (rows, columns), ("rows", "columns"), strict=False):
+    parts = grid.groups.parts if grid.groups is not None else ()
+    for part, extent, size, what in zip(parts, found.extents, (rows, columns), ("rows", "columns"), strict=False):
         owned = min(part, extent.value) if isinstance(extent, Const) else part
         if owned % size:
             raise request.reader.wrong(f"a block of {size} {what} would lie in the parts of two groups", f"parts that are multiples of {size}")
-    return multiplied(chain, Multiplication(found, fold, (left, right), (_whole(left, locals_), _whole(right, locals_)), unit))
+    of = Multiplication(found, fold, (left, right), (_whole(left, locals_), _whole(right, locals_)), unit, "mma")
+    return multiplied(chain, replace(of, asked=units.asked(unit, (found.extents[0], found.extents[1], of.steps), parts)))
 
 
 def _grid_around(program: Program, path: Path) -> Grid:

@@ -29,13 +29,14 @@ from cachet_verify.rewrite.traverse import Change, mentions, taken
 
 @dataclass(frozen=True, slots=True)
 class Multiplication:
-    """The nest, the sum in it, the factors, the extents of those that are whole local tiles, and the instruction."""
+    """The nest, the sum in it, the factors, the extents of those that are whole local tiles, the instruction and how it is asked for."""
 
     nest: Nest
     fold: Fold
     factors: tuple[Load, Load]
     whole: tuple[tuple[Index, ...] | None, tuple[Index, ...] | None]
     unit: Reference
+    asked: str
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -180,7 +181,7 @@ def _marked(chain: Chain, of: Multiplication, names: _Names, place: _Place, tile
     total = names.take("total")
     use = use_of(of.unit, Product(store.buffer, *tiles, (begins[0], begins[1], begins[2]), (*names.element, total), span))
     counts = _counts(of, names)
-    product = _tile("mma", nest(counts, use, span=span) if counts else use)
+    product = _tile(of.asked, nest(counts, use, span=span) if counts else use)
     stmts = block_at(program.body, place.path)[: 1 if names.outer else place.lead + 1]
     count = len(stmts)
     outer = stmts[0] if names.outer else None
