@@ -18,7 +18,6 @@ from cachet_verify.rewrite.hole import cell_text, stmt_text, value_text
 from cachet_verify.rewrite.library import schedule_term
 from cachet_verify.rewrite.multiplied import Multiplication, multiplied
 from cachet_verify.rewrite.outcome import Chain, divides
-from cachet_verify.rewrite.parameter import shape_text
 from cachet_verify.rewrite.place import Path, statement_at
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.tile_nest import Nest, Reader, device_grid, is_own
@@ -36,6 +35,11 @@ class _Request:
     reader: Reader
     elem: str
     extents: tuple[int, int]
+
+    @property
+    def origin(self) -> str:
+        """The line, as requirements name it."""
+        return f"element [{self.elem}; {self.extents[0]}, {self.extents[1]}]"
 
 
 def element(program: Program, step: ast.Step, scope: Scope) -> Chain:
@@ -105,7 +109,7 @@ def _units(request: _Request, scope: Scope) -> _Units:
         raise request.reader.wrong(unmet[0], "an instruction whose requirements whole blocks meet")
     if fitting:
         return _Units(known, fitting)
-    shape = f"[{request.elem}; {request.extents[0]}, {request.extents[1]}]"
+    shape = request.origin.removeprefix("element ")
     blocks = ", ".join(f"[{unit.result.elem}; {blocks_of(unit)[0]}, {blocks_of(unit)[1]}] of {unit.fn.name}" for unit in known)
     hint = f"the blocks are {blocks}" if blocks else "leave `element` out: each product is a chain of single operations then"
     raise request.reader.wrong(f"no instruction of {scope.device.name} multiplies blocks {shape}", hint)
@@ -160,7 +164,7 @@ def _through(chain: Chain, found: Nest, units: _Units, request: _Request) -> Cha
             spoken = variables(extent) - set(program.sizes)
             if spoken:
                 raise request.reader.wrong(f"how often {name} runs in `{text}` depends on {min(spoken)}: {spell(extent)}", "blocks that are alike")
-            chain = chain.requiring(divides(Const(size), extent), shape_text(request.line.step.name, request.line.step.args, ()))
+            chain = chain.requiring(divides(Const(size), extent), request.origin)
     parts = grid.groups.parts if grid.groups is not None else ()
     for part, extent, size, what in zip(parts, found.extents, (rows, columns), ("rows", "columns"), strict=False):
         owned = min(part, extent.value) if isinstance(extent, Const) else part
