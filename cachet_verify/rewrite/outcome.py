@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import TRUE, ZERO, Compare, Const, Formula, Index, Mod, eq, mod
+from cachet_verify.core.index import TRUE, ZERO, Compare, Const, Formula, Index, Mod, Product, Sum, eq, mod
 from cachet_verify.core.ir import Program, Require
 from cachet_verify.kernel.claim import Goal, Same
 from cachet_verify.kernel.requirement import add_requirement
@@ -54,8 +54,17 @@ def ends_at(goal: Goal) -> Program:
 
 
 def divides(size: Index, extent: Index) -> Formula:
-    """That an extent is a whole number of blocks."""
-    return eq(mod(extent, size), ZERO)
+    """That an extent is a whole number of blocks; true where its form shows it."""
+    return TRUE if isinstance(size, Const) and _is_multiple(extent, size.value) else eq(mod(extent, size), ZERO)
+
+
+def _is_multiple(term: Index, size: int) -> bool:
+    """Whether every part of a sum has a factor that is a multiple of a size above 0."""
+    if isinstance(term, Sum):
+        return all(_is_multiple(part, size) for part in term.terms)
+    if isinstance(term, Product):
+        return _is_multiple(term.left, size) or _is_multiple(term.right, size)
+    return isinstance(term, Const) and size > 0 and term.value % size == 0
 
 
 def implied(condition: Formula, program: Program) -> bool:
