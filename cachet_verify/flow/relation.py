@@ -8,7 +8,7 @@ disagree. Must not be trusted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from random import Random
 
@@ -65,18 +65,24 @@ class Trace:
     products: tuple[Index, ...]
     seen: dict[Pair, list[tuple[int, ...]]] = field(default_factory=dict)
     spans: dict[Pair, Span] = field(default_factory=dict)
+    pieces: dict[tuple[Pair, tuple[Pair | str | None, ...]], Span] = field(default_factory=dict)
     operands: dict[Pair, int] = field(default_factory=dict)
     disagreement: Disagreement | None = None
 
-    def see(self, pair: Pair, point: tuple[int, ...]) -> bool:
-        """Take a point of a pair; whether it leaves fewer equations."""
+    def see(self, pair: Pair, point: tuple[int, ...], below: tuple[Pair | str | None, ...]) -> bool:
+        """Take a point of a pair; whether it leaves fewer equations for the points from which descents go on to the same pairs, `below`."""
         self.seen.setdefault(pair, []).append(point)
-        span = self.spans.get(pair)
-        if span is None:
-            span = self.spans[pair] = self._span(pair)
-        rank = span.rank
-        span.take(span.rows(*point))
-        return span.rank > rank
+        if pair not in self.spans:
+            self.spans[pair] = self._span(pair)
+        own = self.pieces.get((pair, below))
+        if own is None:
+            own = self.pieces[pair, below] = replace(self.spans[pair], taken=0, basis={}, null=None)
+        row = own.rows(*point)
+        rank = own.rank
+        own.take(row)
+        if own.rank > rank:
+            self.spans[pair].take(row)
+        return own.rank > rank
 
     def count(self, pair: Pair) -> int:
         """How many operands to go on to, `_WHOLE` for a copy's."""
@@ -201,16 +207,18 @@ class _Descent:
         while waiting and steps < limit:
             _, _, met, here, there = heappop(waiting)
             steps += 1
-            self.trace.see(met, (*sizes, *here, *there))
-            for ours, theirs in self.below(met, (*sizes, *here), (*sizes, *there)):
+            ends, fewer = self.seen(met, sizes, here, there)
+            if fewer:
+                why = self.spread(ends, sizes) or why
+            for ours, theirs in ends:
                 meet(ours, theirs)
         return why
 
     def falling(self, buffer: str, point: tuple[int, ...], draw: Random) -> str | None:
         """Descend from one cell to where a flow ends, mostly by the same operand of each operation: so to the start of long chains.
 
-        A point that leaves fewer equations is gone on from by all its operands. Where they come from an instance by
-        affine terms, the equations that are left below then hold of everything that those above hold of.
+        A point that leaves fewer equations, among those whose operands come from the same statements, is gone on from by all its operands. Where they
+        come from there by affine terms, the equations that are left below then hold of everything that those above hold of.
         """
         sizes = point[: self.width]
         chosen: dict[Pair, int] = {}
@@ -238,9 +246,26 @@ class _Descent:
             met = self.meet(ours, theirs)
             if isinstance(met, str):
                 return met
-            if met is not None and ours is not None and theirs is not None and self.trace.see(met, (*sizes, *ours[1], *theirs[1])):
-                waiting.extend(self.below(met, (*sizes, *ours[1]), (*sizes, *theirs[1])))
+            if met is not None and ours is not None and theirs is not None:
+                below, fewer = self.seen(met, sizes, ours[1], theirs[1])
+                if fewer:
+                    waiting.extend(below)
+                    waiting.extend(self.to_the_start(met, below, sizes))
         return None
+
+    def to_the_start(self, met: Pair, below: list[_Ends], sizes: tuple[int, ...]) -> list[_Ends]:
+        """Where a chain that goes on from an instance to others of its own pair begins: what its first link comes from."""
+        for _ in range(_LONG):
+            ours, theirs = next((both for both in below if self.meet(*both) == met), (None, None))
+            if ours is None or theirs is None:
+                return below
+            below, _ = self.seen(met, sizes, ours[1], theirs[1])
+        return []
+
+    def seen(self, met: Pair, sizes: tuple[int, ...], here: tuple[int, ...], there: tuple[int, ...]) -> tuple[list[_Ends], bool]:
+        """Take a point of a pair: where its operands come from, and whether it leaves fewer equations."""
+        ends = list(self.below(met, (*sizes, *here), (*sizes, *there)))
+        return ends, self.trace.see(met, (*sizes, *here, *there), tuple(self.meet(*both) for both in ends))
 
     def below(self, met: Pair, ours: tuple[int, ...], theirs: tuple[int, ...]) -> Iterator[_Ends]:
         """Where the operands of two instances come from, or the words of two copies."""
