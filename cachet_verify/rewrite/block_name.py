@@ -47,20 +47,6 @@ def name_blocks(lines: Sequence[ast.ScheduleLine], used: frozenset[str]) -> tupl
     return tuple(made)
 
 
-def reduced_splits(lines: Sequence[ast.ScheduleLine]) -> tuple[ast.SplitPart, ...]:
-    """The parts of splits that a `reduce` of the lines takes over: those of an index whose block it reduces, `reduce j.inner by …`."""
-    reduced = {name.removesuffix(".inner") for name in _reduced(lines) if name.endswith(".inner")}
-    splits = (line for line in lines if isinstance(line, ast.Split))
-    return tuple(part for line in splits for part in line.parts if counter_name(part.index) in reduced)
-
-
-def _reduced(lines: Sequence[ast.ScheduleLine]) -> Iterator[str]:
-    for line in lines:
-        if isinstance(line, ast.Step) and line.name == "reduce":
-            names = (counter_name(arg) for arg in line.args)
-            yield from (name for name in names if name is not None)
-
-
 def _spoken(line: ast.ScheduleLine) -> Iterator[str]:
     """The names in a line, those that it gives included."""
     found: list[str] = []

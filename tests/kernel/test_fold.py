@@ -177,6 +177,34 @@ def test_a_sum_in_blocks_from_its_cell() -> None:
     assert agrees(begun, after(goal), 5)
 
 
+LOCAL = Load("t")
+
+
+def on_a_local(step: Op) -> Program:
+    total = Store("t", (), Fold("k", Range(ZERO, K), LOCAL, "acc", "f32", step))
+    declared = Declare("t", "f32", init=ZERO_WORD, mutable=True)
+    return program(loop("i", M, loop("j", N, declared, total, Store("c", (i, j), LOCAL))))
+
+
+def test_a_sum_in_blocks_that_goes_on_with_a_local() -> None:
+    """Nothing is asked but the size of blocks: lowering makes updates of the local only where no step reads it."""
+    before = on_a_local(fma(A, B, Load("acc")))
+    goal = split_fold(before, (0, 0, 1), Const(3), "gk", "k")
+    claimed(goal)
+    assert goal.obligations == ()
+    assert agrees(before, after(goal), 5)
+    again = split_fold(after(goal), (0, 0, 1, 0), Const(2), "uk", "k")
+    claimed(again)
+    assert agrees(before, after(again), 5)
+
+
+def test_a_step_that_reads_the_local_it_goes_on_with_is_seen() -> None:
+    wrong = on_a_local(fma(LOCAL, B, Load("acc")))
+    goal = split_fold(wrong, (0, 0, 1), Const(3), "gk", "k")
+    assert invalid(goal) == ["no step of the total reads the cell of t that it is stored in"]
+    assert not agrees(wrong, after(goal), 6)
+
+
 def test_a_sum_in_blocks_of_blocks() -> None:
     begun = after(split_store(MATMUL, PLACE))
     once = after(split_fold(begun, (0, 0, 1), Const(4), "gk", "k"))
