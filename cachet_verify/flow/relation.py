@@ -19,6 +19,8 @@ from cachet_verify.core.index import (
     Div,
     Formula,
     Index,
+    Max,
+    Min,
     Mod,
     Product,
     Var,
@@ -314,7 +316,7 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
     """Terms that equations may have beside the variables.
 
     Products of two variables, quotients of sizes, and quotients and remainders by a literal that stand in the programs'
-    domains and cells, and products of their divisors with counters.
+    domains and cells, products of their divisors with counters, and what is the larger or smaller of two in a cell: a range's start.
     """
     found: dict[Index, None] = {}
     divisors: dict[Var, None] = {}
@@ -323,8 +325,9 @@ def monomials(sides: Sequence[Side]) -> tuple[Index, ...]:
         sizes = frozenset(side.families.program.sizes)
         for member in side.families.members:
             counters.update(dict.fromkeys(member.names()))
-            cells = [term for access in accesses(member.value) for term in access.cell]
-            for term in (term for item in (*member.domain, *member.cell, *cells) for term in subterms(item)):
+            cells = [*member.cell, *(term for access in accesses(member.value) for term in access.cell)]
+            found.update(dict.fromkeys(term for cell in cells for term in subterms(cell) if isinstance(term, (Max, Min))))
+            for term in (term for item in (*member.domain, *cells) for term in subterms(item)):
                 if isinstance(term, (Div, Mod)) and isinstance(term.right, Var):
                     divisors[term.right] = None
                 elif _may_stand(term, sizes):
