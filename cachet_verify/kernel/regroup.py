@@ -85,13 +85,15 @@ def regroup(program: Program, path: Path, size: Index, reduction: Reduction, ele
     asked.ask("blocks have at least one index", around, lt(ZERO, least))
     found: list[Obligation] = list(asked.obligations())
     if isinstance(stmt, For):
-        after, steps = _loop(program, path, stmt, size, reduction, names)
+        after, steps, is_guarded = _loop(program, path, stmt, size, reduction, names)
     else:
-        after, steps = _fold(program, path, stmt, size, reduction, element, names)
+        after, steps, is_guarded = _fold(program, path, stmt, size, reduction, element, names)
+    if is_guarded and domain == "words" and _has_floats(reduction):
+        raise RuleError(RULE, "a block that a guard leaves empty changes a float that is no canonical NaN", reduction)
     lowered(RULE, after)
     for step, wanted, totals in steps:
         found += is_combining(program, step, wanted, totals, reduction, domain)
-    found += _laws(reduction, domain)
+    found += _laws(reduction, domain, is_guarded)
     if domain == "words":
         return issue(RULE, Same(program, after), dict.fromkeys(found))
     after = replace(after, name=names.title or program.name)
@@ -109,9 +111,14 @@ def check_regrouping(program: Program, reduction: Reduction, domain: str) -> Non
     count = len(reduction.parts)
     if not count or len(reduction.empty) != count or len(reduction.combined) != count or not all(isinstance(word, Word) for word in reduction.empty):
         raise RuleError(RULE, "a reduction has as many words when empty, and when combined, as it has parts", reduction)
-    if domain == "words" and any(elem not in ELEMENTS or ELEMENTS[elem].kind == "float" for _, elem in reduction.parts):
+    if domain == "words" and _has_floats(reduction):
         if set(arithmetics(program.body, program.arithmetic)) - {None}:
             raise RuleError(RULE, "laws over words are of IEEE 754, and the program computes in another arithmetic")
+
+
+def _has_floats(reduction: Reduction) -> bool:
+    """Whether a part of a value is a float, or may be one."""
+    return any(elem not in ELEMENTS or ELEMENTS[elem].kind == "float" for _, elem in reduction.parts)
 
 
 # --- the two forms ---
@@ -120,7 +127,9 @@ Steps = tuple[tuple[Parts, Parts, tuple[str, ...]], ...]
 """What steps compute, what they are to compute, and the names of the totals that they read."""
 
 
-def _fold(program: Program, path: Path, stmt: Stmt, size: Index, reduction: Reduction, element: Parts | None, names: Names) -> tuple[Program, Steps]:
+def _fold(
+    program: Program, path: Path, stmt: Stmt, size: Index, reduction: Reduction, element: Parts | None, names: Names
+) -> tuple[Program, Steps, bool]:
     """A fold becomes a total that a loop over blocks updates: each block has a total of its own, which is combined with it."""
     if not isinstance(stmt, (Store, Declare)) or stmt.lanes is not None or (isinstance(stmt, Declare) and stmt.mutable):
         raise RuleError(RULE, "no store and no local of a reduction stands at the path", stmt)
@@ -134,17 +143,34 @@ def _fold(program: Program, path: Path, stmt: Stmt, size: Index, reduction: Redu
     if mentions(element, {fold.acc}):
         raise RuleError(RULE, "the element reads the total", fold)
     held, own = Load(fold.acc), Load(names.totals[0])
-    step = (((fold.step,), combine(reduction, (held,), element), (fold.acc,)),)
+    taken = taken_step(fold)
+    step = (((taken,), combine(reduction, (held,), element), (fold.acc,)),)
     shifted = indexed(renamed(fold.step, {fold.acc: own.buffer}), fold.counter, add(Var(f"{names.block}.lo"), Var(fold.counter)))
     inner = For(fold.counter, Range(ZERO, Var(f"{names.block}.len")), Block((Store(own.buffer, (), shifted),)), stmt.span)
     start = Declare(own.buffer, fold.elem, init=fold.init, mutable=True)
     tail = Store(fold.acc, (), combine(reduction, (held,), (own,))[0])
     outer = For(names.block, Blocks(fold.domain.low, fold.domain.high, size), Block((start, inner, tail)), stmt.span)
     last = replace(stmt, value=held) if isinstance(stmt, Store) else replace(stmt, init=held)
-    return splice(RULE, program, path, 1, (Declare(fold.acc, fold.elem, init=fold.init, mutable=True), outer, last)), step
+    after = splice(RULE, program, path, 1, (Declare(fold.acc, fold.elem, init=fold.init, mutable=True), outer, last))
+    return after, step, taken is not fold.step
 
 
-def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduction, names: Names) -> tuple[Program, Steps]:
+def taken_step(fold: Fold) -> Value:
+    """The step of a fold without the guard that keeps the total where it does not hold."""
+    step = fold.step
+    return step.then if isinstance(step, Choose) and step.orelse == Load(fold.acc) else step
+
+
+def _taken_body(loop: For) -> Block:
+    """The body of a loop without the guard around all of it."""
+    if len(loop.body.body) == 1:
+        stmt = loop.body.body[0]
+        if isinstance(stmt, If) and not stmt.orelse.body:
+            return stmt.then
+    return loop.body
+
+
+def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduction, names: Names) -> tuple[Program, Steps, bool]:
     """A loop becomes a loop over blocks: each runs the loop's body on totals of its own, and combines them with the whole."""
     if not isinstance(loop.domain, Range):
         raise RuleError(RULE, "the loop does not run over a range", loop)
@@ -159,7 +185,8 @@ def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduc
         raise RuleError(RULE, "the totals are not declared, empty, right before the loop", loop)
     if len(names.totals) != count or len(names.combined) != count:
         raise RuleError(RULE, "each part needs its names", names)
-    new, element = combining(loop, totals, reduction)
+    taken = _taken_body(loop)
+    new, element = combining(replace(loop, body=taken), totals, reduction)
     shifted = moved(loop.body, dict(zip(totals, names.totals, strict=True)), loop.counter, add(Var(f"{names.block}.lo"), Var(loop.counter)))
     loads = tuple(tuple(Load(name) for name in group) for group in (totals, names.totals))
     whole = combine(reduction, loads[0], loads[1])
@@ -168,7 +195,8 @@ def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduc
     own = (Declare(name, elem, init=word, mutable=True) for name, (_, elem), word in zip(names.totals, reduction.parts, reduction.empty, strict=True))
     inner = For(loop.counter, Range(ZERO, Var(f"{names.block}.len")), shifted, loop.span)
     outer = For(names.block, Blocks(loop.domain.low, loop.domain.high, size), Block((*own, inner, *tail)), loop.span)
-    return splice(RULE, program, path, 1, (outer,)), ((new, combine(reduction, loads[0], element), totals),)
+    steps = ((new, combine(reduction, loads[0], element), totals),)
+    return splice(RULE, program, path, 1, (outer,)), steps, taken is not loop.body
 
 
 def combining(loop: For, totals: tuple[str, ...], reduction: Reduction) -> tuple[Parts, Parts]:
@@ -335,8 +363,14 @@ def equations(reduction: Reduction) -> tuple[Equation, ...]:
     )
 
 
-def _laws(reduction: Reduction, domain: str) -> Iterator[Obligation]:
-    """The obligations of the equations; over the reals, what is combined is again a number or a point."""
+def _laws(reduction: Reduction, domain: str, is_guarded: bool) -> Iterator[Obligation]:
+    """The obligations of the equations; over the reals, what is combined is again a number or a point.
+
+    A guard may leave a block without elements: combining with its empty value changes nothing then.
+    """
+    if is_guarded:
+        whole = variable_of(reduction, "a")
+        yield from _law(domain, (whole,), combine(reduction, parts_of(whole), reduction.empty), parts_of(whole))
     if domain == "reals":
         variables = tuple(variable_of(reduction, letter) for letter in "ab")
         combined = combine(reduction, *(parts_of(variable) for variable in variables))

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.index import Const, Index
-from cachet_verify.core.ir import Fold, Load, Op, Program, Reduction, Value
+from cachet_verify.core.ir import Fold, Load, Op, Program, Reduction
 from cachet_verify.diagnostic import Diagnostic
 from cachet_verify.kernel.claim import Goal, RuleError, SameOverReals
-from cachet_verify.kernel.regroup import Names, Parts, element_of
+from cachet_verify.kernel.regroup import Names, Parts, element_of, taken_step
 from cachet_verify.kernel.regroup import regroup as rule
 from cachet_verify.rewrite.clause import Line
 from cachet_verify.rewrite.error import StepError, refuse
@@ -139,10 +139,10 @@ def place_of(program: Program, index: str, reduction: Reduction | None) -> Place
 def _element(reduction: Reduction, fold: Fold) -> Parts | None:
     """What a step combines with the total: as the operation shows it, or in a product and sum rounded once."""
     held = Load(fold.acc)
-    found = element_of(reduction, (held,), (fold.step,))
+    step = taken_step(fold)
+    found = element_of(reduction, (held,), (step,))
     if found is not None:
         return found
-    step: Value = fold.step
     if isinstance(step, Op) and step.name == "fma" and step.args[2] == held:
         return (Op("mul", step.elem, step.args[:2]),)
     if isinstance(step, Op) and len(step.args) == 2 and step.args[1] == held:

@@ -13,7 +13,8 @@ import pytest
 from cachet_verify.core.element import FLUSH
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.index import Const, Var
-from cachet_verify.core.ir import Block, Declare, Fold, For, Load, Op, Program, Store, Value, Word, statements
+from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, Load, Op, Program, Stmt, Store, Value, Word, statements
+from cachet_verify.core.meaning import run
 from cachet_verify.judge.file import open_file
 from cachet_verify.kernel.claim import Goal, RuleError, Same, SameOverReals, computes, discharge, reflexivity, transitivity_over_reals
 from cachet_verify.kernel.obligation import Proved, Verdict
@@ -220,3 +221,57 @@ def test_the_reals_say_nothing_of_words(prover: Prover) -> None:
         transitivity_over_reals(words, claim)
     with pytest.raises(RuleError, match="does not end where"):
         transitivity_over_reals(claim, claim)
+
+
+LAST = "impl Monoid for Last i32 where\n  const Value = i32\n  fn empty () = 5\n  fn combine a b = b + 0 * a\n"
+GUARDED = "contraction t (reads a: [{elem}; K]) -> out c: [{elem}; 1] =\n  c[i] = {reduce} k where k % 2 == 1. a[k]\n"
+
+
+def test_a_guarded_step_needs_an_identity_as_well(prover: Prover) -> None:
+    """The last of all elements: without a guard no block is empty, and its value is its last one. With one, a block may have none."""
+    plain, guarded = (program(LAST + text.format(elem="i32", reduce="reduce Last i32")) for text in (TOTAL, GUARDED))
+    assert holds(prover, asked(plain, "words"))
+    assert not holds(prover, asked(guarded, "words"))
+    assert holds(prover, asked(program(GUARDED.format(elem="i32", reduce="sum")), "words"))
+
+
+def test_guarded_floats_are_regrouped_over_the_reals_alone(prover: Prover) -> None:
+    made = program(GUARDED.format(elem="f32", reduce="reduce[reassoc] Max f32"))
+    with pytest.raises(RuleError, match="a guard leaves empty"):
+        asked(made, "words")
+    assert holds(prover, asked(made, "reals"))
+
+
+def test_the_words_of_guarded_blocks_are_those_of_the_whole() -> None:
+    """By running both: a sum of odd elements whole and in blocks of four, and the last odd element, which differs."""
+    for reduce, lead, is_same in (("sum", "", True), ("reduce Last i32", LAST, False)):
+        made = program(lead + GUARDED.format(elem="i32", reduce=reduce))
+        goal = asked(made, "words")
+        assert isinstance(goal.statement, Same)
+        found = []
+        for side in (goal.statement.before, goal.statement.after):
+            cells: dict[str, list[int | None]] = {"a": [3, 7, 11, 2, 9], "c": [None]}
+            run(side, {"K": 5}, cells)
+            found.append(cells["c"])
+        assert (found[0] == found[1]) is is_same
+
+
+def test_a_choice_of_something_else_is_no_guard() -> None:
+    """`if g then step else 0` starts the total anew where the guard fails."""
+    made = program(GUARDED.format(elem="i32", reduce="sum"))
+    path = place(made)
+    stmt = next(found for at, found in walk(made.body) if at == path)
+    assert isinstance(stmt, Store)
+    assert isinstance(stmt.value, Fold)
+    assert isinstance(stmt.value.step, Choose)
+    forged = replace(stmt, value=replace(stmt.value, step=replace(stmt.value.step, orelse=Word("i32", 0))))
+    other = replace(made, body=_instead(made.body, stmt, forged))
+    with pytest.raises((RuleError, UnmodelledError)):
+        asked(other, "words")
+
+
+def _instead(block: Block, old: Stmt, new: Stmt) -> Block:
+    """A nest of loops with one statement replaced."""
+    return Block(
+        tuple(new if stmt is old else replace(stmt, body=_instead(stmt.body, old, new)) if isinstance(stmt, For) else stmt for stmt in block.body)
+    )
