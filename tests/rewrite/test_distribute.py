@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from cachet_verify.core.ir import Grid, Program
 from cachet_verify.elaborate.lift import lift
 from cachet_verify.judge.file import open_file
-from cachet_verify.kernel.claim import Same
+from cachet_verify.kernel.claim import Goal, RuleError, Same
 from cachet_verify.kernel.obligation import Proved
+from cachet_verify.kernel.uniform import Along, uniform
 from cachet_verify.kernel.well_formed import well_formed
+from cachet_verify.rewrite import alike
 from cachet_verify.rewrite.apply import apply_all
 from cachet_verify.rewrite.distribute import distribute
 from cachet_verify.rewrite.error import StepError
@@ -23,6 +26,7 @@ from tests.elaborate.short import program
 from tests.kernel.execute import run
 from tests.kernel.sample import agrees
 from tests.kernel.solve import invalid
+from tests.mutate.nest_edit import nest_mutants
 from tests.rewrite.drive import lines, scope
 
 
@@ -419,6 +423,37 @@ fn f (reads a: [f32; N, 3]) (mut c: [f32; N, 3]) =
     declared = [line for line in body(chain).splitlines() if line.startswith("var")]
     assert declared == ["var s: [f32; 2, 3]", "var x: [f32; 2, 3]"]
     check(before, chain)
+
+
+# --- the rule that computes once, called with something else ----------------------------------
+
+
+@pytest.mark.parametrize("name", ["three statements", "one counter, a total in a loop, and a word for all"])
+def test_the_rule_lets_through_no_edit_that_computes_something_else(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[Program, Program, Along]] = []
+
+    def noted(before: Program, after: Program, along: Along) -> Goal:
+        calls.append((before, after, along))
+        return uniform(before, after, along)
+
+    monkeypatch.setattr(alike, "uniform", noted)
+    text, counters, _ = CASES[name]
+    pushed(gridded(text), *counters)
+    refused = 0
+    for before, after, along in calls:
+        for label, mutant in nest_mutants(after):
+            try:
+                goal = uniform(before, mutant, along)
+            except RuleError:
+                refused += 1
+                continue
+            assert invalid(goal) or agrees(before, mutant, 3), label
+        for changed in along.places:
+            for place in range(4):
+                other = Along({**along.places, changed: place}, along.loops)
+                with pytest.raises(RuleError) if place != along.places[changed] else nullcontext():
+                    uniform(before, after, other)
+    assert refused > 30
 
 
 # --- what does not fit -------------------------------------------------------------------------
