@@ -12,14 +12,16 @@ from itertools import takewhile
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, ZERO, Var, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, Load, Range, Stmt, Store, statements, values
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Load, Range, Stmt, Store, statements, values
+from cachet_verify.kernel.fold import start_fold
+from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.unit_loop import unit_loops
 from cachet_verify.rewrite.distribute import distribute
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
-from cachet_verify.rewrite.place import Path, statement_at, with_statements
-from cachet_verify.rewrite.tile_nest import is_own
+from cachet_verify.rewrite.place import Path, statement_at, walk, with_statements
+from cachet_verify.rewrite.tile_nest import is_own, is_product_step
 from cachet_verify.rewrite.traverse import Change, fresh, taken
 from cachet_verify.source import Span
 
@@ -34,7 +36,7 @@ def grid_at(chain: Chain, path: Path) -> Grid:
 
 def pushed_in(chain: Chain, path: Path, span: Span | None) -> Chain:
     """The chain with one nest a store in the grid at a path, as far as that can be. Raises StepError where pushing in is refused."""
-    chain = _outermost(chain, path, span)
+    chain = _outermost(_with_totals(chain, path), path, span)
     grid = grid_at(chain, path)
     body = _once(grid.body)
     if body != grid.body:
@@ -46,6 +48,40 @@ def pushed_in(chain: Chain, path: Path, span: Span | None) -> Chain:
         return chain
     after = with_statements(chain.program, path, 1, (replace(grid, body=body),))
     return chain.then(reschedule(chain.program, after, images(lower(chain.program), lower(after), pushing.hints)))
+
+
+def _with_totals(chain: Chain, path: Path) -> Chain:
+    """Sums that are stored to memory, each with its total in a local that is stored behind it."""
+    grid, used = grid_at(chain, path), taken(chain.program)
+    own = {stmt.name for stmt in statements(grid.body) if isinstance(stmt, Declare)}
+    reduced: list[str] = []
+
+    def spelled(block: Block) -> Block:
+        nonlocal used
+        made: list[Stmt] = []
+        for stmt in block.body:
+            if isinstance(stmt, For):
+                made.append(replace(stmt, body=spelled(stmt.body)))
+            elif isinstance(stmt, Store) and isinstance(stmt.value, Fold) and stmt.buffer not in own and stmt.lanes is None:
+                name, fold = fresh("total", used), stmt.value
+                used |= {name}
+                reduced.extend(() if is_product_step(fold) else (name,))
+                made.append(Declare(name, fold.elem, mutable=True, span=stmt.span))
+                made.append(Store(name, (), fold.init, span=stmt.span))
+                made.append(Store(name, (), replace(fold, init=Load(name)), span=stmt.span))
+                made.append(replace(stmt, value=Load(name)))
+            else:
+                made.append(stmt)
+        return Block(tuple(made))
+
+    body = spelled(grid.body)
+    if body == grid.body:
+        return chain
+    chain = chain.then(same_families(chain.program, with_statements(chain.program, path, 1, (replace(grid, body=body),))))
+    for name in reduced:
+        start = next((at for at, stmt in walk(chain.program.body) if isinstance(stmt, Store) and stmt.buffer == name), None)
+        chain = chain if start is None else chain.then(start_fold(chain.program, start))
+    return chain
 
 
 def _outermost(chain: Chain, path: Path, span: Span | None) -> Chain:

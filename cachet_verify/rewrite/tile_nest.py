@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cachet_verify.core.index import ONE, ZERO, Const, Index, Product, Sum, Var, variables
-from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Inlined, Load, Program, Range, Stmt, Store, Value, statements, values
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Inlined, Load, Op, Program, Range, Stmt, Store, Value, statements, values
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.hole import stmt_text
 from cachet_verify.rewrite.place import Path, walk
@@ -152,3 +152,8 @@ def is_multiple(term: Index, size: int) -> bool:
     if isinstance(term, Product):
         return is_multiple(term.left, size) or is_multiple(term.right, size)
     return isinstance(term, Sum) and all(is_multiple(part, size) for part in term.terms)
+
+
+def is_product_step(fold: Fold) -> bool:
+    """Whether a total goes on by products of two values, each added with one rounding."""
+    return isinstance(fold.step, Op) and fold.step.name == "fma" and fold.step.args[2] == Load(fold.acc)

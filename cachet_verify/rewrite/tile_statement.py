@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from cachet_verify.core.index import ONE, ZERO, Var
-from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Load, Op, Range, Stmt, Store, Word, statements
+from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Range, Stmt, Store, Word, statements
 from cachet_verify.elaborate.tree import Tree, find_chain, find_tree
 from cachet_verify.rewrite.hole import cell_text, stmt_text
-from cachet_verify.rewrite.tile_nest import Nest, Reader, has_fold, nest
+from cachet_verify.rewrite.tile_nest import Nest, Reader, has_fold, is_product_step, nest
 from cachet_verify.rewrite.traverse import fresh, mentions
 
 TREE = "halves in place, on a copy: `w[i, h] = max w[i, h] w[i, h + 4]` for each half, and `top[i] = w[i, 0]` behind it"
@@ -150,9 +150,9 @@ def covers(found: Nest, declared: Declare) -> bool:
 def is_product(found: Nest) -> bool:
     """Whether each element of a tile goes on with a total by products of two words."""
     fold = found.store.value
-    if not isinstance(fold, Fold) or len(found.loops) != 2 or not isinstance(fold.step, Op) or fold.step.name != "fma":
+    if not isinstance(fold, Fold) or len(found.loops) != 2:
         return False
-    return fold.step.args[2] == Load(fold.acc) and isinstance(fold.domain, Range) and fold.domain.low == ZERO
+    return is_product_step(fold) and isinstance(fold.domain, Range) and fold.domain.low == ZERO
 
 
 def _tile(stmt: Stmt, store: Store) -> Inlined:

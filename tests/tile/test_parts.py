@@ -118,6 +118,18 @@ def test_blocks_that_no_power_of_two_divides_and_no_product_by_a_unit() -> None:
     assert reads_back(done.program)
 
 
+def test_columns_in_tiles_as_well() -> None:
+    lines = FLASH.replace("i by 32, c by 16", "i by 32, d by 8\n  order (i.outer, d.outer, i.inner, d.inner)").replace(
+        "over i.outer", "over (i.outer, d.outer)"
+    )
+    done = applied(f"{GPU}{shadow(64, 16, 32, 16, 8)}{lines.replace('parts [8, 16]', 'parts [8, 8]')}")
+    assert done.stopped is None
+    text = grid_of(done.program)
+    assert "grid on M4Gpu gi in 0 .. 2, gd in 0 .. 2\n" in text
+    assert "      let u: [f32; 8, 8] = load v[8 * gj .. 8 * gj + 8, 8 * gd .. 8 * gd + 8]\n      o = mma e u o\n" in text
+    assert reads_back(done.program)
+
+
 # --- other programs ----------------------------------------------------------------------------
 
 LAYER = f"""\
@@ -131,6 +143,16 @@ schedule s of layer on M4Gpu =
   grid over (i.outer, j.outer)
   parts [16, 8]
   element [f32; 8, 8]
+"""
+
+SUMS_TO_MEMORY = f"""\
+{GPU}contraction sums (reads x: [f32; N, 6]) -> out y: [f32; N] =
+  y[i] = sum j. x[i, j]
+
+schedule s of sums on M4Gpu =
+  split i by 4
+  grid over i.outer
+  parts [2]
 """
 
 SUMS = f"""\
@@ -200,6 +222,26 @@ def test_tiles_of_one_dimension_whose_rows_are_summed() -> None:
         "    store yt = m[0 .. 4, 0] * m[0 .. 4, 0]",
     ]
     assert reads_back(done.program)
+
+
+def test_sums_that_go_to_memory_have_their_totals_in_a_tile() -> None:
+    done = applied(SUMS_TO_MEMORY)
+    assert grid_of(done.program).splitlines()[1:] == [
+        "    let z: [f32; 4, 6] = load x[4 * gi .. 4 * gi + 4, 0 .. 6]",
+        "    let total: [f32; 4, 1] = reduce Sum f32 over cols by order do z",
+        "    store yt = total[0 .. 4, 0]",
+    ]
+    assert reads_back(done.program)
+    plain = LAYER.replace("max (sum k. a[i, k] * b[k, j]) 0.0", "sum k. a[i, k] * b[k, j]").replace("split k by 16, j by 16", "split j by 16")
+    done = applied(plain)
+    assert grid_of(done.program).splitlines()[3:] == [
+        "    var total: [f32; 32, 16] = repeat (-0.0)",
+        "    for gk in 0 .. K / 8 do",
+        "      let x: [f32; 32, 8] = load a[32 * gi .. 32 * gi + 32, 8 * gk .. 8 * gk + 8]",
+        "      let z: [f32; 8, 16] = load b[8 * gk .. 8 * gk + 8, 16 * gj .. 16 * gj + 16]",
+        "      total = mma x z total",
+        "    store ct = total",
+    ]
 
 
 def test_a_reduction_over_rows_inside_the_statement_that_reads_it() -> None:
