@@ -1,4 +1,7 @@
-"""Loops over rows and columns pushed into an iteration: the nests by hand, the goals by both solvers, the words by runs."""
+"""Loops over rows and columns pushed into an iteration: the nests by hand, the goals by a solver, the words by runs.
+
+Both solvers prove such goals in the corpus (`pushed-…`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from cachet_verify.core.ir import Grid, Program
 from cachet_verify.elaborate.lift import lift
 from cachet_verify.judge.file import open_file
 from cachet_verify.kernel.claim import Goal, RuleError, Same
-from cachet_verify.kernel.obligation import Proved
 from cachet_verify.kernel.uniform import Along, uniform
 from cachet_verify.kernel.well_formed import well_formed
 from cachet_verify.rewrite import alike
@@ -20,7 +22,6 @@ from cachet_verify.rewrite.distribute import distribute
 from cachet_verify.rewrite.error import StepError
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import walk
-from cachet_verify.solver.prover import Prover
 from cachet_verify.syntax.print import print_declaration
 from tests.elaborate.short import program
 from tests.kernel.execute import run
@@ -159,7 +160,7 @@ def test_attention_of_any_size() -> None:
     assert invalid(well_formed(chain.program)) == []
 
 
-def test_attention_of_the_sizes_written_on_a_device_by_both_solvers(tmp_path: Path) -> None:
+def test_attention_of_the_sizes_written_on_a_device(tmp_path: Path) -> None:
     sizes = {"N": "64", "D": "16", "K": "32"}
     text = SHADOW.replace("requires K % 4 == 0\n", "").replace("0 .. K / 4", "0 .. 8")
     for name, size in sizes.items():
@@ -171,9 +172,6 @@ def test_attention_of_the_sizes_written_on_a_device_by_both_solvers(tmp_path: Pa
     before = open_file(path).applied["x"].outcomes[-1].after
     chain = pushed(before, "i", "d")
     assert body(chain) == TILES.replace("ROWS", "32").replace("0 .. K / 4", "0 .. 8").replace("0 .. D", "0 .. 16").replace(", D]", ", 16]")
-    asked = [obligation for goal in (*chain.goals, well_formed(chain.program)) for obligation in goal.obligations]
-    with Prover() as prover:
-        assert all(isinstance(verdict, Proved) for verdict in prover.prove(asked))
 
 
 # --- other bodies ------------------------------------------------------------------------------
