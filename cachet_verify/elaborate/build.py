@@ -12,13 +12,14 @@ from dataclasses import replace
 from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import ZERO, Var, le
 from cachet_verify.core.ir import Block, Grid, Instruction, Param, Program, arithmetics, statements
+from cachet_verify.elaborate.array import ArrayImplementation, Bound
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.contraction import elaborate_contraction
 from cachet_verify.elaborate.generic import bind, instantiate
 from cachet_verify.elaborate.header import Header, elaborate_header
 from cachet_verify.elaborate.instruction import elaborate_instruction, read_instruction, read_units
 from cachet_verify.elaborate.invariant import invariant_rows
-from cachet_verify.elaborate.item import Argument, Entry, Implementation, ProgramItem, ScheduleItem
+from cachet_verify.elaborate.item import Argument, Entry, ProgramItem, ScheduleItem
 from cachet_verify.elaborate.problem import StopError, UnsupportedError
 from cachet_verify.elaborate.proof import header_family
 from cachet_verify.elaborate.scope import FreshNames, GenericEntity, IndexEntity, Scope
@@ -171,9 +172,9 @@ def _evaluated_in(device: Arithmetic | None, program: Program) -> Program:
 
 
 def _rebound(argument: Argument, program: Program) -> Argument:
-    """An argument of the target, with the element type of the instance."""
-    elem = next((param.elem for param in program.params if param.name == argument.name), argument.elem)
-    return replace(argument, elem=elem)
+    """An argument of the target, with the element type of the instance, and the dimensions where elements are arrays."""
+    param = next((param for param in program.params if param.name == argument.name), None)
+    return argument if param is None else replace(argument, elem=param.elem, shape=param.shape)
 
 
 def _target(unit: Unit, decl: ast.Schedule) -> ProgramItem:
@@ -190,7 +191,7 @@ def _target(unit: Unit, decl: ast.Schedule) -> ProgramItem:
     return unit.program(entry, decl.of.span)
 
 
-def _buffers(decl: ast.Schedule, program: Program, bindings: Mapping[str, Implementation], context: Context) -> Header:
+def _buffers(decl: ast.Schedule, program: Program, bindings: Mapping[str, Bound], context: Context) -> Header:
     """The schedule's own buffers, in terms of the sizes of what it schedules."""
     scope = Scope()
     for size in program.sizes:
@@ -208,6 +209,12 @@ def _buffers(decl: ast.Schedule, program: Program, bindings: Mapping[str, Implem
     for size in header.sizes[len(program.sizes) :]:
         known = ", ".join(f"`{item}`" for item in program.sizes)
         raise context.stop("elaborate.size.unbound", f"`{size}` is no size of `{program.name}`", decl.span, f"it has {known}" if known else "")
-    elems = {f"{name}.Value": made.elem for name, made in bindings.items()}
-    params: tuple[Param, ...] = tuple(replace(param, elem=elems.get(param.elem, param.elem)) for param in header.params)
-    return replace(header, params=params)
+    made_of = {f"{name}.Value": made for name, made in bindings.items()}
+    return replace(header, params=tuple(_cells(param, made_of.get(param.elem)) for param in header.params))
+
+
+def _cells(param: Param, made: Bound | None) -> Param:
+    """A buffer at what stands for the type of its elements."""
+    if made is None:
+        return param
+    return replace(param, elem=made.elem, shape=(*param.shape, *(made.shape if isinstance(made, ArrayImplementation) else ())))

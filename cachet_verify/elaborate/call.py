@@ -115,7 +115,11 @@ def _callee(body: Statements, entry: Entry, expr: ast.Apply, scope: Scope) -> tu
     unbound, program = program, _bound(body, program, expr, scope, entry.name)
     own = {param.name: param.elem for param in program.params}
     elems = {old.elem: made.elem for old, made in zip(unbound.params, program.params, strict=True)}
-    arguments = tuple(replace(argument, elem=own.get(argument.name, elems.get(argument.elem, argument.elem))) for argument in item.arguments)
+    shapes = {made.name: made.shape for old, made in zip(unbound.params, program.params, strict=True) if made.shape != old.shape}
+    arguments = tuple(
+        replace(argument, elem=own.get(argument.name, elems.get(argument.elem, argument.elem)), shape=shapes.get(argument.name, argument.shape))
+        for argument in item.arguments
+    )
     return arguments, program
 
 

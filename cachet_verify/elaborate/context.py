@@ -67,6 +67,9 @@ class Names(Protocol):
     def implementations(self, interface: str) -> tuple[str, ...]:
         """The names of all implementations of an interface, as `PlusTimes f32`."""
 
+    def array_implementations(self, interface: str) -> tuple[tuple[ast.Impl, str], ...]:
+        """The implementations of an interface whose values are arrays, each with the file that declares it."""
+
     def implementation(self, words: tuple[str, ...], interface: str, is_any: bool = False) -> Implementation | None:
         """The implementation of an interface under that name, as `PlusTimes f32`; None when there is none. Its values are words, unless `is_any`."""
 

@@ -195,8 +195,8 @@ class Equations(Totals):
 # --- the whole contraction ---------------------------------------------------------------------
 
 
-def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Header, Program]:
-    """The header and the program of a contraction. Raises StopError, UnsupportedError."""
+def elaborate_contraction(decl: ast.Contraction, context: Context, kind: type[Equations] = Equations) -> tuple[Header, Program]:
+    """The header and the program of a contraction, its values elaborated by `kind`. Raises StopError, UnsupportedError."""
     header = elaborate_header(context, decl.generics, decl.params, decl.result, decl.contract)
     equations, scope = _equations(decl, header, context)
     result = decl.result.name or ""
@@ -206,7 +206,7 @@ def elaborate_contraction(decl: ast.Contraction, context: Context) -> tuple[Head
         raise StopError(result)
     if equation is None or not isinstance(entity, BufferEntity):
         raise context.stop("elaborate.equation.missing", f"no equation defines `{result}`", decl.span, f"`{result}[i, j] = …`")
-    values = Equations(context, scope, equations)
+    values = kind(context, scope, equations)
     body = _nest(equation, entity, values, decl)
     program = Program(decl.name, header.sizes, header.params, body, header.requires, header.generics, header.kept, header.movement, span=decl.span)
     return header, replace(program, reductions=tuple(values.reductions))

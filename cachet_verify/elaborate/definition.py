@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cachet_verify.core.ir import Load
 from cachet_verify.elaborate.application import MOST_CALLS, inline_function, parameter_type
+from cachet_verify.elaborate.array import array_type, read_array
 from cachet_verify.elaborate.blockwise import BLOCK, law_of_block
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
@@ -94,6 +95,10 @@ def _check_block(unit: Unit, target: tuple[str, ...]) -> None:
 
 def _check_members(unit: Unit, decl: ast.Impl, target: tuple[str, ...], interface: str, given: dict[str, ast.Fn]) -> None:
     context = Context(unit, unit.problems)
+    if array_type(decl) is not None:
+        with suppress(StopError, UnsupportedError):
+            read_array(unit, decl, context)
+        return
     try:
         implementation = unit.implementation(target, interface)
     except UnsupportedError:

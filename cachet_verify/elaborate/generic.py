@@ -6,10 +6,13 @@ opaque element type and operations are the implementation's. Must not simplify w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.ir import Op, Program, Reduction, Value
+from cachet_verify.elaborate.array import ArrayImplementation, Bound, named_implementation
+from cachet_verify.elaborate.cell import spelled_out
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Implementation
 from cachet_verify.elaborate.replace import Replacement
@@ -19,19 +22,21 @@ from cachet_verify.syntax import ast
 
 
 def words_of(expr: ast.Expr) -> tuple[str, ...] | None:
-    """`PlusTimes f32` as words; None for anything but names."""
+    """`PlusTimes f32`, `Matrix S 8` as words; None for anything but names and numbers."""
     if isinstance(expr, ast.Name):
         return (expr.name,)
+    if isinstance(expr, ast.IntLit):
+        return (str(expr.value),)
     if isinstance(expr, ast.Apply) and not expr.implicit:
         parts = [words_of(part) for part in (expr.function, *expr.args)]
         return tuple(word for part in parts if part is not None for word in part) if None not in parts else None
     return None
 
 
-def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context, span: Span | None) -> dict[str, Implementation]:
+def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context, span: Span | None) -> dict[str, Bound]:
     """The implementations that `@(S = …)` names, by parameter. Raises StopError."""
     interfaces = dict(program.generics)
-    found: dict[str, Implementation] = {}
+    found: dict[str, Bound] = {}
     for arg in implicit:
         name = arg.name or (program.generics[0][0] if len(program.generics) == 1 else "")
         if name not in interfaces:
@@ -41,7 +46,7 @@ def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context
         words = words_of(arg.value)
         if words is None:
             raise context.stop("elaborate.generic.missing", "the name of an implementation is wanted here", arg.span, "`PlusTimes f32`")
-        implementation = context.unit.implementation(words, interfaces[name])
+        implementation = named_implementation(arg.value, interfaces[name], context)
         if implementation is None:
             message = f"`{' '.join(words)}` is no implementation of `{interfaces[name]}`"
             alike = [f"`{known}`" for known in context.unit.implementations(interfaces[name]) if known.split()[0] == words[0]]
@@ -51,10 +56,20 @@ def bind(program: Program, implicit: Sequence[ast.ImplicitArg], context: Context
     return found
 
 
-def instantiate(program: Program, bindings: Mapping[str, Implementation], context: Context) -> Program:
+def instantiate(program: Program, bindings: Mapping[str, Bound], context: Context) -> Program:
     """The instance of a program; it is named after the program and the implementations."""
     if not bindings:
         return program
+    names = [re.sub(r"\W+", "_", bindings[name].name).strip("_") for name, _ in program.generics if name in bindings]
+    made = replace(program, name="_".join((program.name, *names)))
+    for name, implementation in bindings.items():
+        if isinstance(implementation, ArrayImplementation):
+            made = spelled_out(made, name, implementation)
+    return _of_words(made, {name: item for name, item in bindings.items() if isinstance(item, Implementation)}, context)
+
+
+def _of_words(program: Program, bindings: Mapping[str, Implementation], context: Context) -> Program:
+    """The instance at implementations whose values are words."""
     by_elem = {f"{name}.Value": implementation.elem for name, implementation in bindings.items()}
 
     def operation(op: Op) -> Value:
@@ -64,10 +79,9 @@ def instantiate(program: Program, bindings: Mapping[str, Implementation], contex
         return call_member(context, bindings[generic], member, op.args, program.span)
 
     by = Replacement(elems=by_elem, operation=operation)
-    names = [bindings[name].name.replace(" ", "_") for name, _ in program.generics if name in bindings]
     params = tuple(replace(param, elem=by_elem.get(param.elem, param.elem)) for param in program.params)
     generics = tuple(generic for generic in program.generics if generic[0] not in bindings)
-    made = replace(program, name="_".join((program.name, *names)), params=params, body=by.block(program.body), generics=generics)
+    made = replace(program, params=params, body=by.block(program.body), generics=generics)
     return replace(made, reductions=tuple(_reduction(reduction, by) for reduction in program.reductions))
 
 

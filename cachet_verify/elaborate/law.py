@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 
 from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.ir import Load, Reduction, Value, Word
+from cachet_verify.elaborate.array import ArrayImplementation, read_array
 from cachet_verify.elaborate.blockwise import BLOCK, law_of_block
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import LawItem, LawSides, LawSubject
+from cachet_verify.elaborate.operation import is_generic
 from cachet_verify.elaborate.place import Place, source_text
-from cachet_verify.elaborate.problem import UnsupportedError
+from cachet_verify.elaborate.problem import Unsupported, UnsupportedError
 from cachet_verify.elaborate.record import Parts, Records, Shape
-from cachet_verify.elaborate.scope import Scope, ValueEntity
+from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.written_out import places, written_out
 from cachet_verify.syntax import ast
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 NEUTRAL = {"add": "zero", "mul": "one", "combine": "empty"}
 """The constant that leaves the other operand of an operation as it is."""
 DOMAINS = ("reals", "words")
+SEMIRING = ("add associative", "add commutative", "add identity", "mul associative", "mul identity", "mul annihilates", "distributive", "mul_add")
+"""The laws that the interface of S asks for, where laws hold over S."""
 Sides = tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
@@ -38,8 +43,9 @@ def build_law(unit: Unit, law: ast.Law, impl: ast.Impl | None) -> LawItem:
     words = " ".join(law.words)
     domain = law.domain or "reals"
     item = LawItem(f"{words} over {domain}" if of is None else f"{of}: {words} over {domain}", of, domain, law.reason, law.span)
-    if item.domain not in DOMAINS:
-        hint = f"`law {words} over reals`, or `over words`"
+    generics = () if impl is None else tuple(generic.name for generic in impl.generics if _is_semiring(unit, generic))
+    if item.domain not in (*DOMAINS, *generics):
+        hint = f"`law {words} over {generics[0]}`" if generics else f"`law {words} over reals`, or `over words`"
         raise unit.problems.stop("elaborate.law.domain", f"a law holds over reals or over words, not over {law.domain}", law.span, hint)
     reading = _Reading(unit, item.text, impl)
     try:
@@ -51,10 +57,20 @@ def build_law(unit: Unit, law: ast.Law, impl: ast.Impl | None) -> LawItem:
             item = _with(item, reading.named(law))
     except UnsupportedError as error:
         return LawItem(item.text, of, item.domain, law.reason, law.span, unsupported=error.unsupported)
+    if item.sides is not None and any(item.domain in DOMAINS and is_generic(elem) for subject in item.sides.subjects for _, elem in subject.fields):
+        unsupported = Unsupported(f"a law over {item.domain} about values of {generics[0] if generics else 'a parameter'}", law.span)
+        return LawItem(item.text, of, item.domain, law.reason, law.span, unsupported=unsupported)
     if item.sides is None and law.reason is None:
         hint = f"`law {words} (a: f32) (b: f32) over {item.domain} : f a b == f b a`"
         raise unit.problems.stop("elaborate.law.unknown", f"`{words}` is no law that is known by its name, and states no equation", law.span, hint)
     return item
+
+
+def _is_semiring(unit: Unit, generic: ast.Generic) -> bool:
+    """Whether the interface of a parameter asks for the laws of a semiring: its name alone says nothing."""
+    entry = unit.find(source_text(generic.interface))
+    members = entry.declaration.members if entry is not None and isinstance(entry.declaration, ast.Interface) else ()
+    return {" ".join(member.words) for member in members if isinstance(member, ast.Law)} >= set(SEMIRING)
 
 
 def _with(item: LawItem, sides: LawSides | None) -> LawItem:
@@ -69,10 +85,14 @@ class _Reading:
         self.values = Records(Context(unit, unit.problems))
         self.members: Mapping[str, ast.Fn] = {}
         self.shape: Shape | None = None
+        self.array: ArrayImplementation | None = None
         if impl is not None:
             self.members = {member.name: member for member in impl.members if isinstance(member, ast.Fn)}
             kinds = [member.value for member in impl.members if isinstance(member, ast.Const) and member.name == "Value"]
-            if kinds and kinds[0] is not None:
+            if kinds and isinstance(kinds[0], ast.ArrayType):
+                self.array = read_array(unit, impl, self.values.context)
+                self.shape = Shape(source_text(kinds[0]), self.cells(self.array))
+            elif kinds and kinds[0] is not None:
                 self.shape = self.values.shape_of(kinds[0])
 
     def variable(self, name: str, shape: Shape) -> tuple[LawSubject, Parts]:
@@ -80,6 +100,10 @@ class _Reading:
         names = tuple(f"{name}.{part}" if part else name for part, _ in shape.parts)
         fields = tuple(zip(names, (kind.elem for _, kind in shape.parts), strict=True))
         return LawSubject(name, fields, self.points(shape)), Parts(shape, tuple(Load(part, ()) for part in names))
+
+    def cells(self, array: ArrayImplementation) -> tuple[tuple[str, ValueType], ...]:
+        """The parts of an array: its cells, `0.1` the second of the first row."""
+        return tuple((".".join(map(str, place)), ValueType(array.elem)) for place in places(array.shape))
 
     def points(self, shape: Shape) -> tuple[tuple[str, tuple[Word, ...]], ...]:
         """The constants of the implementation that hold an infinity: real numbers alone would leave them out."""
@@ -98,6 +122,8 @@ class _Reading:
         fn = self.members.get(name)
         if fn is None or self.shape is None or len(fn.params) != len(args):
             raise UnsupportedError(f"a law about `{name}`, which the implementation lacks,", None)
+        if self.array is not None:
+            return written_out(self.array.members[name], [arg.values for arg in args])
         return self.values.applied_to(fn, self.unit.loaded.path, args, self.shape)
 
     def named(self, law: ast.Law) -> LawSides | None:

@@ -13,6 +13,7 @@ from cachet_verify.core.element import Arithmetic
 from cachet_verify.core.index import Const as IndexConst
 from cachet_verify.core.ir import Program
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.array import array_type
 from cachet_verify.elaborate.context import Context, near_miss
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import Entry, Implementation, ProgramItem, ScheduleItem, SynthItem
@@ -306,6 +307,11 @@ class Unit:
     def implementations(self, interface: str) -> tuple[str, ...]:
         """The names of all implementations of an interface, in the order they are found."""
         return tuple(words for known, words in self.world.implementations if known == interface)
+
+    def array_implementations(self, interface: str) -> tuple[tuple[ast.Impl, str], ...]:
+        """The implementations of an interface whose values are arrays, each with the file that declares it."""
+        found = self.world.implementations.items()
+        return tuple((decl, unit.loaded.path) for (known, _), (decl, unit) in found if known == interface and array_type(decl) is not None)
 
     def implementation(self, words: tuple[str, ...], interface: str, is_any: bool = False) -> Implementation | None:
         """The implementation of that name; None when there is none. With `is_any`, its values may be records."""

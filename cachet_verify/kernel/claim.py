@@ -153,7 +153,7 @@ class LawHolds:
     """Two expressions agree, component by component, for all values of the variables.
 
     `domain` is `reals`, where each operation is the real one, or `words`, where each is the function of words that
-    programs compute under IEEE 754.
+    programs compute under IEEE 754, or `semiring S`, for every S whose operations meet the laws of a semiring.
     """
 
     domain: str

@@ -108,6 +108,11 @@ def _over_reals(random: Random, trial: int, variables: Sequence[Point], left: Se
             at |= {name: _decimal(word) for (name, _), word in zip(variable.fields, words, strict=True)}
         else:
             at |= {name: _number(random, trial) for name, _ in variable.fields}
+    return difference_at(at, left, right)
+
+
+def difference_at(at: Mapping[str, Decimal], left: Sequence[Value], right: Sequence[Value]) -> Difference | None:
+    """The first part in which the sides differ at values of the variables."""
     for part, (ours, theirs) in enumerate(zip(left, right, strict=True), 1):
         try:
             first, second = _real(ours, at), _real(theirs, at)
