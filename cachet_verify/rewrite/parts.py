@@ -233,7 +233,8 @@ def _shared(chain: Chain, path: Path, tile: _Window, extents: tuple[int, ...], r
     for base in ("si", "sj")[: len(extents)]:
         names.append(fresh(base, used))
         used |= {names[-1]}
-    body = marked(grid.body, reader, used)
+    roots = {part.alias: part.buffer for part in grid.windows or () if part.alias is not None}
+    body = marked(grid.body, reader, used, roots)
     made = replace(grid, body=body, groups=Groups(tuple(names), extents))
     return chain.then(unit_loops(chain.program, with_statements(chain.program, path, 1, (made,))))
 

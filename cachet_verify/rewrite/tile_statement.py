@@ -21,13 +21,13 @@ CHAIN = "`l[i] = fold j in 0 .. 8 from -0.0 as t: f32 do t + e[i, j]`, in order,
 PRODUCT = "`o[i, d] = fold j in 0 .. 8 from … as t: f32 do fma e[i, j] (load v[j, d]) t`"
 
 
-def marked(body: Block, reader: Reader, used: frozenset[str]) -> Block:
-    """The body as tile statements. Raises StepError at a statement that is none."""
+def marked(body: Block, reader: Reader, used: frozenset[str], roots: Mapping[str, str]) -> Block:
+    """The body as tile statements; `roots` are the buffers behind windows' names. Raises StepError at a statement that is none."""
     written: dict[str, int] = {}
     for stmt in statements(body):
         if isinstance(stmt, Store):
             written[stmt.buffer] = written.get(stmt.buffer, 0) + 1
-    return _Marking(reader, written, used).block(body)
+    return _Marking(reader, written, used, roots).block(body)
 
 
 @dataclass(slots=True)
@@ -37,6 +37,7 @@ class _Marking:
     reader: Reader
     written: Mapping[str, int]
     used: frozenset[str]
+    roots: Mapping[str, str]
     waiting: dict[str, Declare] = field(default_factory=dict)
 
     def block(self, block: Block) -> Block:
@@ -112,8 +113,10 @@ class _Marking:
             raise self.reader.wrong(
                 f"`{stmt_text(store)}` goes through a range in the middle of a value", "a total in an array of its own, before it"
             )
+        root = self.roots.get(store.buffer, store.buffer)
         for load in found.loads():
-            if load.buffer == store.buffer and load.index != store.index:
+            is_own = load.buffer == store.buffer and load.index == store.index
+            if self.roots.get(load.buffer, load.buffer) == root and not is_own:
                 text = f"`{stmt_text(store)}` reads `{cell_text(load.buffer, load.index)}`, which another element writes"
                 raise self.reader.wrong(text, f"statements element by element; a tree {TREE}")
 

@@ -101,6 +101,7 @@ EDITS = (
     ("(load kt[c, j])", "s[c, j]", "no-match", "does not go through a whole tile of totals"),
     # statements
     ("    var f: [f32; 16]\n", "    var f: [f32; 16]\n    var one: f32\n    one = 1.0\n", "no-match", "stands in no loop over the elements"),
+    ("s[i7, j7] * top[i7] + f[i7]", "s[i7, j7] + load y[gi * 16 + i7, 7 - j7]", "no-match", "which another element writes"),
     ("s[i7, j7] * top[i7] + f[i7]", "s[i7, j7] * top[i7] + f[j7]", "no-match", "goes along rows of one tile and along columns of another"),
 )  # fmt: skip
 
