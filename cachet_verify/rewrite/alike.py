@@ -80,9 +80,7 @@ def _of_condition(condition: Formula, copies: Mapping[str, int]) -> frozenset[in
     return frozenset(copies[name] for name in variables(condition) if name in copies)
 
 
-def _of_value(
-    value: Value, copies: Mapping[str, int], dims: Mapping[str, tuple[int, ...]], needed: Mapping[str, frozenset[int]]
-) -> frozenset[int]:
+def _of_value(value: Value, copies: Mapping[str, int], dims: Mapping[str, tuple[int, ...]], needed: Mapping[str, frozenset[int]]) -> frozenset[int]:
     """The counters that a value depends on, itself or by what it reads."""
     found = _NONE
     for part in values(value):
