@@ -13,58 +13,55 @@ from math import gcd, lcm
 
 from cachet_verify.core.index import Const, Formula, Index, add, eq, mul
 
+_PRIME = (1 << 61) - 1
+
 
 @dataclass(slots=True)
 class Span:
-    """The space the rows span, kept in reduced form; a last column of ones stands for constants."""
+    """The space the rows span; a last column of ones stands for constants.
+
+    Whether a row is new is told by remainders, which are quick; a row that a multiple of the prime makes look old would leave an equation too
+    many, and an equation is a proposal. The equations are worked out of the rows that were new.
+    """
 
     terms: tuple[Index, ...]
     rows: Callable[..., tuple[int, ...]]
-    taken: int = 0
-    basis: dict[int, list[Fraction]] = field(default_factory=dict)
-    null: list[dict[int, int]] | None = None
+    basis: dict[int, list[int]] = field(default_factory=dict)
+    kept: list[tuple[int, ...]] = field(default_factory=list)
 
     @property
     def rank(self) -> int:
         """How many independent rows were taken."""
         return len(self.basis)
 
-    def take(self, row: Sequence[int]) -> None:
-        """Add a row."""
+    def empty(self) -> Span:
+        """A span of the same terms, without a row."""
+        return Span(self.terms, self.rows)
+
+    def take(self, row: Sequence[int]) -> bool:
+        """Add a row; whether it is no sum of multiples of those before."""
         values = (*row, 1)
-        if self.null is not None and not any(sum(weight * values[place] for place, weight in vector.items()) for vector in self.null):
-            return
-        vector = [Fraction(value) for value in values]
+        vector = [value % _PRIME for value in values]
         for pivot, known in self.basis.items():
-            if vector[pivot]:
-                scale = vector[pivot]
-                vector = [a - scale * b for a, b in zip(vector, known, strict=True)]
+            scale = vector[pivot]
+            if scale:
+                vector = [(a - scale * b) % _PRIME for a, b in zip(vector, known, strict=True)]
         lead = next((place for place in reversed(range(len(vector))) if vector[place]), None)
         if lead is None:
-            return
-        scale = vector[lead]
-        vector = [value / scale for value in vector]
-        for pivot, known in self.basis.items():
-            if known[lead]:
-                factor = known[lead]
-                self.basis[pivot] = [a - factor * b for a, b in zip(known, vector, strict=True)]
-        self.basis[lead] = vector
-        self.null = [self._vector(place) for place in range(len(values)) if place not in self.basis]
-
-    def _vector(self, free: int) -> dict[int, int]:
-        """The null vector with a weight at one free place, as coprime integers."""
-        weights = {free: Fraction(1)}
-        for pivot, known in self.basis.items():
-            if known[free]:
-                weights[pivot] = -known[free]
-        scale = lcm(*(weight.denominator for weight in weights.values()))
-        whole = {place: int(weight * scale) for place, weight in weights.items()}
-        shrink = gcd(*whole.values())
-        return {place: weight // shrink for place, weight in whole.items()}
+            return False
+        inverse = pow(vector[lead], -1, _PRIME)
+        self.basis[lead] = [value * inverse % _PRIME for value in vector]
+        self.kept.append(values)
+        return True
 
     def equations(self) -> list[Formula]:
         """The equations, positive terms on the left."""
-        return [self._equation(vector) for vector in self.null or ()]
+        if not self.kept:
+            return []
+        basis: dict[int, list[Fraction]] = {}
+        for row in self.kept:
+            _reduce(basis, [Fraction(value) for value in row])
+        return [self._equation(_null(basis, place)) for place in range(len(self.terms) + 1) if place not in basis]
 
     def _equation(self, vector: dict[int, int]) -> Formula:
         left: list[Index] = []
@@ -74,3 +71,33 @@ class Span:
             term: Index = self.terms[place] if place < len(self.terms) else Const(1)
             (left if weight > 0 else right).append(mul(Const(abs(weight)), term))
         return eq(add(*left), add(*right))
+
+
+def _reduce(basis: dict[int, list[Fraction]], vector: list[Fraction]) -> None:
+    """Add a row to a basis in which each pivot stands in one row alone."""
+    for pivot, known in basis.items():
+        if vector[pivot]:
+            scale = vector[pivot]
+            vector = [a - scale * b for a, b in zip(vector, known, strict=True)]
+    lead = next((place for place in reversed(range(len(vector))) if vector[place]), None)
+    if lead is None:
+        return
+    scale = vector[lead]
+    vector = [value / scale for value in vector]
+    for pivot, known in basis.items():
+        if known[lead]:
+            factor = known[lead]
+            basis[pivot] = [a - factor * b for a, b in zip(known, vector, strict=True)]
+    basis[lead] = vector
+
+
+def _null(basis: dict[int, list[Fraction]], free: int) -> dict[int, int]:
+    """The null vector with a weight at one free place, as coprime integers."""
+    weights = {free: Fraction(1)}
+    for pivot, known in basis.items():
+        if known[free]:
+            weights[pivot] = -known[free]
+    scale = lcm(*(weight.denominator for weight in weights.values()))
+    whole = {place: int(weight * scale) for place, weight in weights.items()}
+    shrink = gcd(*whole.values())
+    return {place: weight // shrink for place, weight in whole.items()}

@@ -8,7 +8,7 @@ disagree. Must not be trusted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from random import Random
 
@@ -78,13 +78,12 @@ class Trace:
             self.spans[pair] = self._span(pair)
         own = self.pieces.get((pair, below))
         if own is None:
-            own = self.pieces[pair, below] = replace(self.spans[pair], taken=0, basis={}, null=None)
+            own = self.pieces[pair, below] = self.spans[pair].empty()
         row = own.rows(*point)
-        rank = own.rank
-        own.take(row)
-        if own.rank > rank:
+        is_new = own.take(row)
+        if is_new:
             self.spans[pair].take(row)
-        return own.rank > rank
+        return is_new
 
     def count(self, pair: Pair) -> int:
         """How many operands to go on to, `_WHOLE` for a copy's."""
