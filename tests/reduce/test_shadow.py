@@ -145,5 +145,5 @@ def test_the_ledger_lists_the_function_that_a_law_is_about(tmp_path: Path) -> No
         "  c[i] = normalised (reduce[reassoc] Online k. key (a[k]) (v[k]))\nschedule s of t =\n  regroup k by 4 as gk\n"
     )
     found = command(tmp_path, text, "trust")
-    assert "functions:\n  exp f32: trusted: its words stand for the real function\n    relied on by s (" in found.output
-    assert "Online: associative over reals: proved\n" in found.output
+    assert "exp f32: its words stand for the real function" in found.output
+    assert "proved: Online (2 laws): s (" in found.output
