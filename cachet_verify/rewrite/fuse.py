@@ -15,7 +15,7 @@ from cachet_verify.kernel.fuse import ORDERS, Cut, fuse
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expression import counter_name
 from cachet_verify.rewrite.library import no_loop, schedule_term
-from cachet_verify.rewrite.outcome import Chain, divides
+from cachet_verify.rewrite.outcome import Chain, check_askable, divides
 from cachet_verify.rewrite.place import counters
 from cachet_verify.rewrite.reduction import is_regrouping, permission, place_of, shadow_name
 from cachet_verify.rewrite.scope import Scope
@@ -154,6 +154,7 @@ def _size(program: Program, domain: tuple[Index, Index], line: FusedBlock, scope
     if line.is_ragged:
         return size, False, None
     condition = divides(size, sub(domain[1], domain[0]))
+    check_askable(program, condition, f"that the blocks of {line.index} are full", line.factor.span, "`ragged`: the last block may be shorter")
     return size, True, None if condition == Truth(True) else Require(condition, f"split {line.index}")
 
 

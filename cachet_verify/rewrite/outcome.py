@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cachet_verify.core.index import TRUE, ZERO, Compare, Const, Formula, Index, Mod, Product, Sum, eq, mod
+from cachet_verify.core.index import TRUE, ZERO, Compare, Const, Formula, Index, Mod, Product, Sum, eq, mod, variables
 from cachet_verify.core.ir import Program, Require
 from cachet_verify.kernel.claim import Goal, Same
 from cachet_verify.kernel.requirement import add_requirement
+from cachet_verify.rewrite.error import refuse
+from cachet_verify.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,13 @@ def _is_multiple(term: Index, size: int) -> bool:
     if isinstance(term, Product):
         return _is_multiple(term.left, size) or _is_multiple(term.right, size)
     return isinstance(term, Const) and size > 0 and term.value % size == 0
+
+
+def check_askable(program: Program, condition: Formula, what: str, span: Span | None, hint: str) -> None:
+    """Refuse what would be asked of a caller about a loop's counter: sizes are all that one knows. Raises StepError."""
+    unknown = sorted(variables(condition) - set(program.sizes))
+    if unknown:
+        raise refuse("scope", f"{what} depends on {unknown[0]}, so no caller can be asked for it", span, hint)
 
 
 def implied(condition: Formula, program: Program) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ZERO, Const, Formula, Index, Truth, Var, add, div, lt, mul, sub, substitute, variables
+from cachet_verify.core.index import ZERO, Const, Index, Truth, Var, add, div, lt, mul, sub, substitute
 from cachet_verify.core.ir import Block, Blocks, Declare, Domain, For, Load, Program, Range, Store, statements
 from cachet_verify.kernel.fold import split_store
 from cachet_verify.kernel.normal import same_families
@@ -23,7 +23,7 @@ from cachet_verify.rewrite.expression import counter_name
 from cachet_verify.rewrite.hole import domain_text
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop, schedule_term
-from cachet_verify.rewrite.outcome import Chain, divides
+from cachet_verify.rewrite.outcome import Chain, check_askable, divides
 from cachet_verify.rewrite.place import FoldPlace, Path, counters, find_fold, find_loop, with_statements
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.term import all_block_parts
@@ -105,15 +105,8 @@ def _whole(chain: Chain, level: Level, domain: Range, part: ast.SplitPart, scope
     condition = divides(level.size, sub(domain.high, domain.low))
     if not level.exact or condition == Truth(True):
         return chain
-    _ask_caller(chain.program, condition, "that the blocks are full", part.span, "`ragged`: the last block may be shorter")
+    check_askable(chain.program, condition, "that the blocks are full", part.span, "`ragged`: the last block may be shorter")
     return chain.requiring(condition, f"split {counter_name(part.index)} by {_spelled(level)}")
-
-
-def _ask_caller(program: Program, condition: Formula, what: str, span: Span | None, hint: str) -> None:
-    """Refuse what would be asked of a caller about a loop's counter: sizes are all that one knows. Raises StepError."""
-    unknown = sorted(variables(condition) - set(program.sizes))
-    if unknown:
-        raise refuse("scope", f"{what} depends on {unknown[0]}, so no caller can be asked for it", span, hint)
 
 
 def _spelled(level: Level) -> str:
@@ -182,5 +175,5 @@ def _running(chain: Chain, place: FoldPlace, span: Span | None) -> tuple[Chain, 
         return chain.then(split_store(program, path)), (*path[:-1], path[-1] + 1)
     domain = place.fold.domain
     hint = "`zero (…) c` before it: each sum then starts from its cell"
-    _ask_caller(chain.program, lt(domain.low, domain.high), f"that the sum over {place.fold.counter} has a first block", span, hint)
+    check_askable(chain.program, lt(domain.low, domain.high), f"that the sum over {place.fold.counter} has a first block", span, hint)
     return chain.requiring(lt(domain.low, domain.high), f"the sum over {place.fold.counter} starts in its first block"), path

@@ -47,6 +47,10 @@ schedule causal_fused of causal =
   split j by 4 ragged
   reduce j.inner by (max: order, sum: order)
 
+schedule causal_halved of causal =
+  split j by 4 ragged
+  reduce j.inner by (max: halving, sum: halving)
+
 contraction not_subtracted
 {HEAD}(sum j. exp (s[i, j] - largest[i]) * v[j, d]) / (sum j. exp (s[i, j]))
   largest[i] = reduce Max f32 j. s[i, j]
@@ -72,6 +76,7 @@ SEES: dict[str, Sees] = {
     "causal": lambda i, j: j <= i,
     "causal_blocks": lambda i, j: j <= i,
     "causal_fused": lambda i, j: j <= i,
+    "causal_halved": lambda i, j: j <= i,
     "past": lambda i, j: i - 5 < j <= i - 2,
     "past_blocks": lambda i, j: i - 5 < j <= i - 2,
     "odd": lambda _i, j: j % 2 == 1,
@@ -222,7 +227,7 @@ def stored(name: str, case: Case, sizes: dict[str, int]) -> set[int | None]:
     return set(cells["y"])
 
 
-@pytest.mark.parametrize("name", ["blocks", "causal_blocks", "fused", "causal_fused"])
+@pytest.mark.parametrize("name", ["blocks", "causal_blocks", "fused", "causal_fused", "causal_halved"])
 def test_a_shadow_and_its_program_are_the_same_in_every_word(name: str) -> None:
     of, reference = program(source(), name), shadow(source(), name)
     for case in cases(12):
