@@ -293,12 +293,13 @@ _ITSELF = _Form(lambda obligation: obligation, lambda _, verdict: verdict)
 
 def _forms(obligation: kernel.Obligation) -> tuple[_Form, ...]:
     """The forms in which an obligation is asked, one after the other; the last is the obligation itself, or one that means the same."""
-    from cachet_verify.kernel import generalise, monotone
+    from cachet_verify.kernel import generalise, monotone, multiple
 
     rounded = _Form(generalise.rounded, generalise.lift_rounded)
     if not generalise.is_nonlinear(obligation):
         return (_ITSELF, rounded)
-    linear = _Form(generalise.generalise, generalise.lift)
+    is_multiple = bool(multiple.multiples(obligation))
+    linear = _Form(multiple.linear, multiple.lift) if is_multiple else _Form(generalise.generalise, generalise.lift)
     if not monotone.compares_products(obligation):
         return (linear, rounded, _ITSELF)
     products = _Form(monotone.monotone, monotone.lift)

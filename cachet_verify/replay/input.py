@@ -100,6 +100,22 @@ def _extreme(elem: str, cells: int, chance: Random) -> list[int]:
     return [chance.choice(words) & mask for _ in range(cells)]
 
 
+def _masked(elem: str, cells: int, chance: Random) -> list[int]:
+    """As many scores below zero behind masked ones: a word that took the place of minus infinity shows."""
+    masked, *words = _decimals("-inf", "-1", "-2")(elem)
+    return [masked if place < cells // 2 else chance.choice(words) for place in range(cells)]
+
+
+def _zeros_behind(text: str) -> Filler:
+    """One word, then zeros of both signs: with a lower or a higher one in front, which of two equal words is kept shows in the sign."""
+
+    def fill(elem: str, cells: int, chance: Random) -> list[int]:
+        first, *zeros = _decimals(text, "0.0", "-0.0")(elem)
+        return [first if place == 0 else chance.choice(zeros) for place in range(cells)]
+
+    return fill
+
+
 _AGAIN: tuple[tuple[Filler, Filler], ...] = (
     (_middling, _middling),
     (_near_one, _near_one),
@@ -128,6 +144,10 @@ FLOAT: tuple[tuple[Filler, Filler], ...] = (
     (_drawn("-0.0"), _ones),
     (_drawn("inf", "1", "2"), _drawn("1", "2")),
     (_drawn("1", "2"), _drawn("inf", "1", "2")),
+    (_masked, _counting),
+    (_counting, _masked),
+    (_masked, _masked),
+    *((_zeros_behind("-1"), _zeros_behind("-1")), (_zeros_behind("1"), _zeros_behind("1"))) * 3,
 )
 """How to fill the buffers of a float type: those at even positions, and those at odd ones."""
 
