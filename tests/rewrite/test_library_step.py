@@ -130,4 +130,4 @@ def test_hints_say_what_to_type() -> None:
 
 
 def test_a_misspelt_step_is_told_every_step_that_is_computed() -> None:
-    assert set(COMPUTED) == {*_BUILT_IN, "split"}
+    assert set(COMPUTED) == {*_BUILT_IN, "split", "reduce"}
