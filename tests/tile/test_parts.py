@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -31,7 +32,7 @@ produces Init y
 =
   for i in 0 .. {rows} do
     for d in 0 .. {columns} do
-      var m: {elem} = -Num.infinity ()
+      var m: {elem} = -1.0
       var l: {elem} = -0.0
       var o: {elem} = -0.0
       for gj in 0 .. {keys} / {block} do
@@ -61,7 +62,7 @@ LISTING = """\
   grid on M4Gpu gi in 0 .. 2
       by tile (si, sj) parts [8, 16]
       writes y[32 * gi .. 32 * gi + 32, 0 .. 16] as yt do
-    var m: [f32; 32, 1] = repeat (from_bits (4286578688 as u32))
+    var m: [f32; 32, 1] = repeat (-1.0)
     var l: [f32; 32, 1] = repeat (-0.0)
     var o: [f32; 32, 16] = repeat (-0.0)
     for gj in 0 .. 4 do
@@ -116,6 +117,22 @@ def test_blocks_that_no_power_of_two_divides_and_no_product_by_a_unit() -> None:
     assert "reduce Max f32 over cols by halving do s" in text
     assert "          s[i'3, j] = fold c in 0 .. D from -0.0" in text
     assert reads_back(done.program)
+
+
+def test_attention_in_tiles_gives_the_words_of_its_plain_loops() -> None:
+    lines = FLASH.replace("i by 32, c by 16", "i by 8").replace("parts [8, 16]", "parts [8, 8]")
+    done = applied(f"{GPU}{shadow(8, 8, 16, 16, 8)}{lines}")
+    assert done.stopped is None
+    chance = Random(3)
+    for _ in range(3):
+        given = [[word_of_decimal(chance.choice(("1e3", "-1e3", "1", "-3", "0.1", "7e-3")), "f32") for _ in range(count)] for count in (64, 128, 256)]
+        ends: list[list[int | None]] = []
+        for program in (done.start, done.program):
+            buffers: dict[str, list[int | None]] = {**dict(zip(("q", "kt", "v"), map(list, given), strict=True)), "y": [None] * 128}
+            run(program, {}, buffers)
+            ends.append(buffers["y"])
+        assert ends[0] == ends[1]
+        assert len(set(ends[0])) > 8
 
 
 def test_columns_in_tiles_as_well() -> None:
