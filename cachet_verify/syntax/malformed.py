@@ -259,6 +259,8 @@ def _missing_range(place: Place) -> str | None:
 
 def _missing_blank_after_dot(place: Place) -> str | None:
     if "BINDER_DOT" in place.expected and any(token.text in ("sum", "reduce") for token in place.line):
+        if place.token.text in ("if", "when", "for", "in", "<", "<=", "=="):
+            return "a condition on the index stands after `where`: `sum k where k <= i. a[i, k]`"
         return "a dot and a blank after the index: `sum k. a[i, k]`"
     return None
 

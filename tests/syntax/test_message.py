@@ -96,6 +96,12 @@ MISTAKES = [
         "a dot and a blank after the index: `sum k. a[i, k]`",
     ),
     (
+        "contraction f (reads a: [f32; M]) -> out c: [f32; M] =\n  c[i] = sum k if k < i. a[k]",
+        (2, 16, "syntax.expected"),
+        "expected a dot and a blank, found `if`",
+        "a condition on the index stands after `where`: `sum k where k <= i. a[i, k]`",
+    ),
+    (
         "fn f (reads a [f32; M]) =\n  let x = 3",
         (1, 15, "syntax.expected"),
         "expected `:`, found `[`",
