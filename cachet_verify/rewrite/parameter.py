@@ -63,4 +63,8 @@ def _text(expr: ast.Expr) -> str:
         return f"{_text(expr.base)}.{expr.name}"
     if isinstance(expr, ast.Tuple):
         return f"({', '.join(_text(item) for item in expr.items)})"
+    if isinstance(expr, ast.ListExpr):
+        return f"[{', '.join(_text(item) for item in expr.items)}]"
+    if isinstance(expr, ast.ArrayType):
+        return f"[{_text(expr.element)}; {', '.join(_text(item) for item in expr.dims)}]"
     return "(…)"

@@ -19,6 +19,7 @@ from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.unit_loop import unit_loops
 from cachet_verify.rewrite.clause import Line
+from cachet_verify.rewrite.error import refuse
 from cachet_verify.rewrite.library import schedule_term
 from cachet_verify.rewrite.outcome import Chain, divides
 from cachet_verify.rewrite.parameter import shape_text
@@ -86,7 +87,8 @@ class _Window:
             if sum(isinstance(part, Slice) for part in window.parts) == self.dimensions:
                 return window
         blocks = "two dimensions" if self.dimensions == 2 else "one dimension"
-        raise self.line.wrong(f"no iteration of the grid over {self.grid.axes[0].counter} writes a block of {blocks}")
+        text = f"no iteration of the grid over {self.grid.axes[0].counter} writes a block of {blocks}"
+        raise refuse("no-match", f"parts: {text}", self.line.step.span, "each iteration stores one block of its own, under no guard")
 
     def extents(self) -> tuple[Index, ...]:
         """The extents of the block."""

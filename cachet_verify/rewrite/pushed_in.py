@@ -12,9 +12,10 @@ from itertools import takewhile
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, ZERO, Var, variables
-from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Load, Range, Stmt, Store, statements, values
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, If, Load, Range, Stmt, Store, statements, values
 from cachet_verify.kernel.fold import start_fold
 from cachet_verify.kernel.normal import same_families
+from cachet_verify.kernel.predicate import predicate_store
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.unit_loop import unit_loops
 from cachet_verify.rewrite.distribute import distribute
@@ -36,7 +37,7 @@ def grid_at(chain: Chain, path: Path) -> Grid:
 
 def pushed_in(chain: Chain, path: Path, span: Span | None) -> Chain:
     """The chain with one nest a store in the grid at a path, as far as that can be. Raises StepError where pushing in is refused."""
-    chain = _outermost(_with_totals(chain, path), path, span)
+    chain = _predicated(_outermost(_with_totals(chain, path), path, span), path)
     grid = grid_at(chain, path)
     body = _once(grid.body)
     if body != grid.body:
@@ -95,6 +96,24 @@ def _outermost(chain: Chain, path: Path, span: Span | None) -> Chain:
     if len(inner) < 2 or not written or not counters:
         return chain
     return distribute(chain, path, counters, span)
+
+
+def _predicated(chain: Chain, path: Path) -> Chain:
+    """Guards around one store to a local, as choices of the word that is stored."""
+    own = {stmt.name for stmt in statements(grid_at(chain, path).body) if isinstance(stmt, Declare)}
+    while True:
+        at = next((at for at, stmt in walk(chain.program.body) if at[: len(path)] == path and isinstance(stmt, If) and _guards(stmt, own)), None)
+        if at is None:
+            return chain
+        chain = chain.then(predicate_store(chain.program, at))
+
+
+def _guards(stmt: If, own: set[str]) -> bool:
+    """Whether a guard stands around one store to a local of the grid, of a value without a range."""
+    store = stmt.then.body[0] if len(stmt.then.body) == 1 and stmt.orelse == Block() else None
+    if not isinstance(store, Store) or store.lanes is not None or store.buffer not in own:
+        return False
+    return not any(isinstance(part, Fold) for part in values(store.value))
 
 
 def _written(stmts: Sequence[Stmt]) -> tuple[Store, ...]:

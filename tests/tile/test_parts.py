@@ -261,6 +261,48 @@ def test_sums_that_go_to_memory_have_their_totals_in_a_tile() -> None:
     ]
 
 
+MASKED = f"""\
+{GPU}fn masked (reads x: [f32; 8, 4]) (mut y: [f32; 8, 4])
+produces Init y
+=
+  for i in 0 .. 8 do
+    var s: [f32; 4]
+    for j in 0 .. 4 do
+      s[j] = load x[i, j]
+    for j2 in 0 .. 4 do
+      if i < j2 then
+        s[j2] = -Num.infinity ()
+    let top: f32 = fold j3 in 0 .. 4 from -Num.infinity () as t: f32 do max t s[j3]
+    for j4 in 0 .. 4 do
+      store y[i, j4] = s[j4] - top
+
+schedule s of masked on M4Gpu =
+  split i by 4
+  grid over i.outer
+  parts [2, 4]
+"""
+
+
+def test_a_guard_around_an_element_chooses_its_word() -> None:
+    done = applied(MASKED)
+    assert [line.strip() for line in grid_of(done.program).splitlines()[3:]] == [
+        "var s: [f32; 4, 4] = load x[4 * gi .. 4 * gi + 4, 0 .. 4]",
+        "for i'1 in 0 .. 4 do",
+        "for j2 in 0 .. 4 do",
+        "s[i'1, j2] = if 4 * gi + i'1 < j2 then from_bits (4286578688 as u32) else s[i'1, j2]",
+        "store yt = s - (reduce Max f32 over cols by order do s)",
+    ]
+    assert reads_back(done.program)
+
+
+def test_a_guard_around_what_memory_gets_is_refused() -> None:
+    text = MASKED.replace("      store y[i, j4] = s[j4] - top\n", "      if j4 < 3 then\n        store y[i, j4] = s[j4] - top\n")
+    stopped = applied(text).stopped
+    assert stopped is not None
+    assert stopped.diagnostic.code == "rewrite.no-match"
+    assert "no iteration of the grid over gi writes a block of two dimensions" in stopped.diagnostic.message
+
+
 def test_a_reduction_over_rows_inside_the_statement_that_reads_it() -> None:
     done = applied(COLUMNS)
     block = "load x[0 .. 4, 2 * gj .. 2 * gj + 2]"
