@@ -58,9 +58,9 @@ class Span:
         """The equations, positive terms on the left."""
         if not self.kept:
             return []
-        basis: dict[int, list[Fraction]] = {}
+        basis: dict[int, list[int]] = {}
         for row in self.kept:
-            _reduce(basis, [Fraction(value) for value in row])
+            _reduce(basis, list(row))
         return [self._equation(_null(basis, place)) for place in range(len(self.terms) + 1) if place not in basis]
 
     def _equation(self, vector: dict[int, int]) -> Formula:
@@ -73,30 +73,35 @@ class Span:
         return eq(add(*left), add(*right))
 
 
-def _reduce(basis: dict[int, list[Fraction]], vector: list[Fraction]) -> None:
-    """Add a row to a basis in which each pivot stands in one row alone."""
+def _reduce(basis: dict[int, list[int]], vector: list[int]) -> None:
+    """Add a row to a basis in which each pivot stands in one row alone. Rows are integers without a common factor."""
     for pivot, known in basis.items():
         if vector[pivot]:
-            scale = vector[pivot]
-            vector = [a - scale * b for a, b in zip(vector, known, strict=True)]
+            vector = _without(vector, known, pivot)
     lead = next((place for place in reversed(range(len(vector))) if vector[place]), None)
     if lead is None:
         return
-    scale = vector[lead]
-    vector = [value / scale for value in vector]
     for pivot, known in basis.items():
         if known[lead]:
-            factor = known[lead]
-            basis[pivot] = [a - factor * b for a, b in zip(known, vector, strict=True)]
+            basis[pivot] = _without(known, vector, lead)
     basis[lead] = vector
 
 
-def _null(basis: dict[int, list[Fraction]], free: int) -> dict[int, int]:
-    """The null vector with a weight at one free place, as coprime integers."""
+def _without(row: list[int], other: list[int], place: int) -> list[int]:
+    """A multiple of a row less a multiple of another, so that nothing stands at a place."""
+    shared = gcd(row[place], other[place])
+    ours, theirs = other[place] // shared, row[place] // shared
+    found = [ours * a - theirs * b for a, b in zip(row, other, strict=True)]
+    shrink = gcd(*found)
+    return [value // shrink for value in found] if shrink > 1 else found
+
+
+def _null(basis: dict[int, list[int]], free: int) -> dict[int, int]:
+    """The null vector with a weight above 0 at one free place, as coprime integers."""
     weights = {free: Fraction(1)}
     for pivot, known in basis.items():
         if known[free]:
-            weights[pivot] = -known[free]
+            weights[pivot] = Fraction(-known[free], known[pivot])
     scale = lcm(*(weight.denominator for weight in weights.values()))
     whole = {place: int(weight * scale) for place, weight in weights.items()}
     shrink = gcd(*whole.values())
