@@ -63,11 +63,15 @@ def key_of(scripts: Iterable[Script], limits: Limits, builds: Iterable[str], sou
 
 
 class Cache:
-    """A file of replies. A file that cannot be read is replaced; one that cannot be written is left."""
+    """A file of replies. A file that cannot be read is replaced; one that cannot be written is left.
+
+    What is stored is written with the next commit, at once: nobody else who has the file open waits for a whole run.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self.connection = self._open() or self._rebuild()
+        self.pending: dict[str, tuple[str, str]] = {}
 
     def _open(self) -> sqlite3.Connection | None:
         import sqlite3
@@ -100,7 +104,7 @@ class Cache:
         if self.connection is None:
             return None
         try:
-            row = self.connection.execute("SELECT body, seal FROM reply WHERE key = ?", (key,)).fetchone()
+            row = self.pending.get(key) or self.connection.execute("SELECT body, seal FROM reply WHERE key = ?", (key,)).fetchone()
             if row is None or row[1] != _seal(key, row[0]):
                 return None
             first, second = (reply_of(record) for record in json.loads(row[0]))
@@ -114,21 +118,19 @@ class Cache:
 
     def store(self, key: str, replies: tuple[Reply, Reply]) -> None:
         """Keep replies that would come again; those of a killed or crashed solver are not kept."""
-        import sqlite3
-
         if self.connection is None or not all(_is_lasting(reply) for reply in replies):
             return
         body = json.dumps([record_of(reply) for reply in replies], sort_keys=True)
-        with contextlib.suppress(sqlite3.Error):
-            self.connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", (key, body, _seal(key, body)))
+        self.pending[key] = (body, _seal(key, body))
 
     def commit(self) -> None:
         """Make what was stored last."""
         import sqlite3
 
-        if self.connection is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self.connection.commit()
+        rows, self.pending = [(key, *row) for key, row in self.pending.items()], {}
+        if self.connection is not None and rows:
+            with contextlib.suppress(sqlite3.Error), self.connection:
+                self.connection.executemany("INSERT OR REPLACE INTO reply VALUES (?, ?, ?)", rows)
 
     def close(self) -> None:
         """Commit and close the file."""

@@ -201,3 +201,14 @@ def test_a_cached_model_is_evaluated_again(tmp_path: Path) -> None:
             cache.store(key, (wrong[0], wrong[1]))
         (verdict,) = prover.prove([FALSE_ONE])
     assert not isinstance(verdict, (Proved, Refuted))
+
+
+def test_nobody_waits_for_what_a_run_has_stored_and_not_yet_committed(tmp_path: Path) -> None:
+    with Cache(tmp_path) as ours, Cache(tmp_path) as theirs:
+        ours.store("ours", pair("unsat"))
+        with sqlite3.connect(tmp_path / FILE, timeout=0.0) as other:
+            other.execute("DELETE FROM reply")  # raises at once where somebody else is writing
+        theirs.store("theirs", pair("unsat"))
+        theirs.commit()
+        ours.commit()
+        assert theirs.find("ours") == ours.find("theirs") == pair("unsat")
