@@ -38,8 +38,24 @@ from cachet_verify.kernel.ask import Asked
 from cachet_verify.kernel.blockwise import at_scalars, block_obligations, form_of, halved, is_nothing, read_total
 from cachet_verify.kernel.claim import Goal, RuleError, SameOverReals, issue
 from cachet_verify.kernel.obligation import Obligation
-from cachet_verify.kernel.place import Path, context_of, parent, splice, statement_at
-from cachet_verify.kernel.regroup import Parts, check_regrouping, combine, combining, functions_of, inlined, is_combining, matched, mentions, moved
+from cachet_verify.kernel.place import Path, context_of, splice, statement_at
+from cachet_verify.kernel.regroup import (
+    Parts,
+    check_regrouping,
+    combine,
+    combining,
+    declared_before,
+    folded,
+    functions_of,
+    holding,
+    inlined,
+    is_combining,
+    matched,
+    mentions,
+    moved,
+    own_element,
+    touched,
+)
 from cachet_verify.kernel.scope import lowered
 from cachet_verify.kernel.split import indexed
 
@@ -93,8 +109,7 @@ def fuse(program: Program, path: Path, reduction: Reduction, element: Parts | No
         after = splice(RULE, program, path, 1, (outer,))
     else:
         (total,), (empty,), (elem,) = found.totals, reduction.empty, (elem for _, elem in reduction.parts)
-        last = replace(stmt, value=Load(total)) if isinstance(stmt, Store) else replace(stmt, init=Load(total)) if isinstance(stmt, Declare) else stmt
-        after = splice(RULE, program, path, 1, (Declare(total, elem, init=empty, mutable=True), outer, last))
+        after = splice(RULE, program, path, 1, (Declare(total, elem, init=empty, mutable=True), outer, holding(stmt, Load(total))))
     after = replace(after, name=title or program.name, requires=(*program.requires, *((cut.need,) if cut.need is not None else ())))
     lowered(RULE, after)
     obligations += is_combining(program, *found.steps, found.totals, reduction, "reals")
@@ -130,16 +145,7 @@ def _orders(form: Blockwise, orders: Mapping[str, str]) -> Iterator[Obligation]:
 
 
 def _of_loop(program: Program, path: Path, loop: For, reduction: Reduction, form: Blockwise) -> _Found:
-    if not isinstance(loop.domain, Range):
-        raise RuleError(RULE, "the loop does not run over a range", loop)
-    block, position = parent(RULE, program.body, path)
-    declared = block.body[max(position - len(reduction.parts), 0) : position]
-    totals = tuple(stmt.name for stmt in declared if isinstance(stmt, Declare))
-    wanted = tuple(
-        Declare(name, elem, init=word, mutable=True) for name, (_, elem), word in zip(totals, reduction.parts, reduction.empty, strict=False)
-    )
-    if len(totals) != len(reduction.parts) or declared != wanted:
-        raise RuleError(RULE, "the totals are not declared, empty, right before the loop", loop)
+    totals = declared_before(program, path, loop, reduction)
     new, element = combining(loop, totals, reduction)
     behind = set(totals)
     lead: list[Stmt] = []
@@ -155,15 +161,8 @@ def _of_loop(program: Program, path: Path, loop: For, reduction: Reduction, form
 
 
 def _of_fold(stmt: Stmt, reduction: Reduction, element: Parts | None, form: Blockwise) -> _Found:
-    if not isinstance(stmt, (Store, Declare)) or stmt.lanes is not None or (isinstance(stmt, Declare) and stmt.mutable):
-        raise RuleError(RULE, "no store and no local of a reduction stands at the path", stmt)
-    fold = stmt.value if isinstance(stmt, Store) else stmt.init
-    if not isinstance(fold, Fold) or not isinstance(fold.domain, Range):
-        raise RuleError(RULE, "no reduction over a range stands at the path", stmt)
-    if (fold.elem,) != tuple(elem for _, elem in reduction.parts) or (fold.init,) != reduction.empty:
-        raise RuleError(RULE, "the fold does not start from the empty value", fold)
-    if element is None or len(element) != 1 or mentions(element, {fold.acc}):
-        raise RuleError(RULE, "a fold has one part, and an element that does not read the total", fold)
+    fold = folded(stmt, reduction)
+    element = own_element(fold, element)
     steps = (fold.step,), combine(reduction, (Load(fold.acc),), element)
     return _Found(fold.domain.low, fold.domain.high, fold.counter, (fold.acc,), (), _given(form, element), steps)
 
@@ -374,8 +373,6 @@ def _indexed(value: Value, keys: set[str], counter: str) -> Value:
 
 
 def _is_read(name: str, wanted: Sequence[Value], stmts: Sequence[Stmt]) -> bool:
-    from cachet_verify.kernel.regroup import touched
-
     return mentions(wanted, {name}) or any(name in touched(stmt) for stmt in stmts)
 
 

@@ -131,6 +131,24 @@ def _fold(
     program: Program, path: Path, stmt: Stmt, size: Index, reduction: Reduction, element: Parts | None, names: Names
 ) -> tuple[Program, Steps, bool]:
     """A fold becomes a total that a loop over blocks updates: each block has a total of its own, which is combined with it."""
+    fold = folded(stmt, reduction)
+    element = own_element(fold, element)
+    if len(names.totals) != 1:
+        raise RuleError(RULE, "a fold has one part", fold)
+    held, own, span = Load(fold.acc), Load(names.totals[0]), getattr(stmt, "span", None)
+    taken = taken_step(fold)
+    step = (((taken,), combine(reduction, (held,), element), (fold.acc,)),)
+    shifted = indexed(renamed(fold.step, {fold.acc: own.buffer}), fold.counter, add(Var(f"{names.block}.lo"), Var(fold.counter)))
+    inner = For(fold.counter, Range(ZERO, Var(f"{names.block}.len")), Block((Store(own.buffer, (), shifted),)), span)
+    start = Declare(own.buffer, fold.elem, init=fold.init, mutable=True)
+    tail = Store(fold.acc, (), combine(reduction, (held,), (own,))[0])
+    outer = For(names.block, Blocks(fold.domain.low, fold.domain.high, size), Block((start, inner, tail)), span)
+    after = splice(RULE, program, path, 1, (Declare(fold.acc, fold.elem, init=fold.init, mutable=True), outer, holding(stmt, held)))
+    return after, step, taken is not fold.step
+
+
+def folded(stmt: Stmt, reduction: Reduction) -> Fold:
+    """The fold of a reduction that a store or a local holds. Raises RuleError where there is none that starts empty."""
     if not isinstance(stmt, (Store, Declare)) or stmt.lanes is not None or (isinstance(stmt, Declare) and stmt.mutable):
         raise RuleError(RULE, "no store and no local of a reduction stands at the path", stmt)
     fold = stmt.value if isinstance(stmt, Store) else stmt.init
@@ -138,21 +156,41 @@ def _fold(
         raise RuleError(RULE, "no reduction over a range stands at the path", stmt)
     if (fold.elem,) != tuple(elem for _, elem in reduction.parts) or (fold.init,) != reduction.empty:
         raise RuleError(RULE, "the fold does not start from the empty value", fold)
-    if element is None or len(element) != 1 or len(names.totals) != 1:
+    return fold
+
+
+def own_element(fold: Fold, element: Parts | None) -> Parts:
+    """The element of a fold, which has one part and does not read the total."""
+    if element is None or len(element) != 1:
         raise RuleError(RULE, "a fold has one part, and an element", fold)
     if mentions(element, {fold.acc}):
         raise RuleError(RULE, "the element reads the total", fold)
-    held, own = Load(fold.acc), Load(names.totals[0])
-    taken = taken_step(fold)
-    step = (((taken,), combine(reduction, (held,), element), (fold.acc,)),)
-    shifted = indexed(renamed(fold.step, {fold.acc: own.buffer}), fold.counter, add(Var(f"{names.block}.lo"), Var(fold.counter)))
-    inner = For(fold.counter, Range(ZERO, Var(f"{names.block}.len")), Block((Store(own.buffer, (), shifted),)), stmt.span)
-    start = Declare(own.buffer, fold.elem, init=fold.init, mutable=True)
-    tail = Store(fold.acc, (), combine(reduction, (held,), (own,))[0])
-    outer = For(names.block, Blocks(fold.domain.low, fold.domain.high, size), Block((start, inner, tail)), stmt.span)
-    last = replace(stmt, value=held) if isinstance(stmt, Store) else replace(stmt, init=held)
-    after = splice(RULE, program, path, 1, (Declare(fold.acc, fold.elem, init=fold.init, mutable=True), outer, last))
-    return after, step, taken is not fold.step
+    return element
+
+
+def holding(stmt: Stmt, value: Value) -> Stmt:
+    """The store or the local with another value."""
+    if isinstance(stmt, Store):
+        return replace(stmt, value=value)
+    if isinstance(stmt, Declare):
+        return replace(stmt, init=value)
+    raise RuleError(RULE, "no store and no local of a reduction stands at the path", stmt)
+
+
+def declared_before(program: Program, path: Path, loop: Stmt, reduction: Reduction) -> tuple[str, ...]:
+    """The totals that a loop over a range updates, which are declared, empty, right before it."""
+    if not isinstance(loop, For) or not isinstance(loop.domain, Range):
+        raise RuleError(RULE, "the loop does not run over a range", loop)
+    block, position = parent(RULE, program.body, path)
+    count = len(reduction.parts)
+    declared = block.body[max(position - count, 0) : position]
+    totals = tuple(stmt.name for stmt in declared if isinstance(stmt, Declare))
+    wanted = tuple(
+        Declare(name, elem, init=word, mutable=True) for name, (_, elem), word in zip(totals, reduction.parts, reduction.empty, strict=False)
+    )
+    if len(totals) != count or declared != wanted:
+        raise RuleError(RULE, "the totals are not declared, empty, right before the loop", loop)
+    return totals
 
 
 def taken_step(fold: Fold) -> Value:
@@ -172,17 +210,7 @@ def _taken_body(loop: For) -> Block:
 
 def _loop(program: Program, path: Path, loop: For, size: Index, reduction: Reduction, names: Names) -> tuple[Program, Steps, bool]:
     """A loop becomes a loop over blocks: each runs the loop's body on totals of its own, and combines them with the whole."""
-    if not isinstance(loop.domain, Range):
-        raise RuleError(RULE, "the loop does not run over a range", loop)
-    block, position = parent(RULE, program.body, path)
-    count = len(reduction.parts)
-    declared = block.body[max(position - count, 0) : position]
-    totals = tuple(stmt.name for stmt in declared if isinstance(stmt, Declare))
-    wanted = tuple(
-        Declare(name, elem, init=word, mutable=True) for name, (_, elem), word in zip(totals, reduction.parts, reduction.empty, strict=False)
-    )
-    if len(totals) != count or declared != wanted:
-        raise RuleError(RULE, "the totals are not declared, empty, right before the loop", loop)
+    totals, count = declared_before(program, path, loop, reduction), len(reduction.parts)
     if len(names.totals) != count or len(names.combined) != count:
         raise RuleError(RULE, "each part needs its names", names)
     taken = _taken_body(loop)
