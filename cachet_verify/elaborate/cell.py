@@ -7,11 +7,11 @@ words are computed, and refuses what it does not look through.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import ZERO, Formula, Index, Var, substitute, substitute_formula
-from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, If, Load, OfIndex, Op, Program, Range, Stmt, Store, Value, Word, values
+from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, If, Load, OfIndex, Op, Program, Range, Stmt, Store, Value, Word, statements, values
 from cachet_verify.elaborate.array import ArrayImplementation
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.replace import binders
@@ -70,11 +70,20 @@ class _Spelling:
         self.own = f"{generic}.Value"
         self.made = made
         self.cells: Mapping[str, Cells] = {name: cells_of(member) for name, member in made.members.items()}
-        self.fresh = FreshNames([*program.sizes, *(param.name for param in program.params), *binders(program.body)])
+        again = set(self.totals_of(program.body))  # each total is bound anew, cell by cell: the first keeps its names
+        self.fresh = FreshNames([*program.sizes, *(param.name for param in program.params), *(set(binders(program.body)) - again)])
         self.arrays = {param.name for param in program.params if param.elem == self.own}
         self.span = program.span
         self.terms: dict[str, Index] = {}
         self.totals: dict[str, tuple[str, At]] = {}
+
+    def totals_of(self, body: Block) -> Iterator[str]:
+        """The counters and accumulators of totals that are arrays."""
+        for stmt in statements(body):
+            given = stmt.value if isinstance(stmt, Store) else stmt.init if isinstance(stmt, Declare) else None
+            for part in values(given) if given is not None else ():
+                if isinstance(part, Fold) and part.elem == self.own:
+                    yield from (part.counter, part.acc)
 
     # --- statements ---
 
@@ -125,7 +134,7 @@ class _Spelling:
 
     def stored(self, buffer: str, index: At, value: Value) -> Sequence[Stmt]:
         """An array stored cell by cell; into a local first where it is computed from the array that it takes the place of."""
-        names = [self.fresh.take("rc"[place % 2]) for place, _ in enumerate(self.made.shape)]
+        names = [self.fresh.take("rs"[place % 2]) for place, _ in enumerate(self.made.shape)]
         at = tuple(map(Var, names))
         cell = self.cell(value, at)
         others = [part for part in values(cell) if isinstance(part, Load) and part.buffer == buffer and part.index != (*index, *at)]

@@ -106,8 +106,16 @@ def _bind_generic(builder: _Builder, generic: ast.Generic) -> tuple[str, str]:
 
 
 def dims_of(storage: ast.Storage | None) -> tuple[ast.Expr, ...]:
-    """The extents a storage is declared with; none for a scalar."""
-    return storage.type.dims if storage is not None and isinstance(storage.type, ast.ArrayType) else ()
+    """The extents a storage is declared with, those of arrays in an array after its own; none for a scalar."""
+    return flat_type(storage.type)[1] if storage is not None else ()
+
+
+def flat_type(kind: ast.Type) -> tuple[ast.Type, tuple[ast.Expr, ...]]:
+    """The words in a type, and its extents: of `[[f32; 8, 8]; M, K]`, an array of blocks, `f32` and `M, K, 8, 8`."""
+    dims: tuple[ast.Expr, ...] = ()
+    while isinstance(kind, ast.ArrayType):
+        dims, kind = (*dims, *kind.dims), kind.element
+    return kind, dims
 
 
 def names_in(expr: ast.Expr) -> Iterator[ast.Name]:
@@ -182,7 +190,7 @@ def _add_param(builder: _Builder, param: ast.Param, mode: str) -> None:
         raise context.stop("elaborate.name.duplicate", f"`{param.name}` is both a size and a parameter", param.span)
     shape = elaborate_shape(dims_of(param.storage), builder.scope, context)
     is_array = isinstance(param.storage.type, ast.ArrayType)
-    kind = param.storage.type.element if isinstance(param.storage.type, ast.ArrayType) else param.storage.type
+    kind, _ = flat_type(param.storage.type)
     elem = builder.values.elem_name(kind, builder.scope)
     if is_array and not mode:
         raise context.stop(

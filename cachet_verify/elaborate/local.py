@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cachet_verify.core.index import Index
 from cachet_verify.core.ir import Declare, Stmt
-from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape
+from cachet_verify.elaborate.header import check_level, elaborate_layout, elaborate_shape, flat_type
 from cachet_verify.elaborate.instruction import applied_instruction, fill_instruction
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import UnsupportedError
@@ -70,8 +70,9 @@ def _allocated(statement: ast.Let | ast.Var) -> ast.ArrayType | None:
 
 def _allocate(body: Statements, statement: ast.Let | ast.Var, array: ast.ArrayType, scope: Scope, found: list[Stmt]) -> Scope:
     """Memory of one's own: written by `store`, its words unspecified until then."""
-    kind = body.type_of(array.element, scope)
-    shape = elaborate_shape(array.dims, scope, body.context)
+    element, dims = flat_type(array)
+    kind = body.type_of(element, scope)
+    shape = elaborate_shape(dims, scope, body.context)
     name = body.context.fresh.take(statement.name)
     found.append(Declare(name, kind.elem, shape, kind.width, None, True, None, statement.span))
     return scope.bind(statement.name, BufferEntity(name, kind.elem, shape, kind.width, True, True, name, "allocated"))
@@ -104,8 +105,8 @@ def _declared_type(body: Statements, statement: ast.Let | ast.Var, scope: Scope)
         return body.known_type(value, scope, f"`let {statement.name}: f32 = …`"), (), False
     storage = statement.storage
     if isinstance(storage.type, ast.ArrayType):
-        shape = elaborate_shape(storage.type.dims, scope, body.context)
-        return body.type_of(storage.type.element, scope), shape, True
+        element, dims = flat_type(storage.type)
+        return body.type_of(element, scope), elaborate_shape(dims, scope, body.context), True
     return body.type_of(storage.type, scope), (), False
 
 

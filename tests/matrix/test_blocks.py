@@ -124,6 +124,20 @@ def test_products_of_a_row_of_matrices() -> None:
     assert computed(made, {"N": 0}, "c", 4, a=[]) == [1, 0, 0, 1]
 
 
+def test_an_array_of_arrays_has_the_dimensions_of_both(tmp_path: Path) -> None:
+    path = tmp_path / "nested.cachet"
+    path.write_text(
+        "contraction sums (reads a: [[[i32; 2]; 3]; M]) -> out c: [i32; M] =\n  c[i] = sum (j, k). a[i, j, k]\n\n"
+        "fn last (mut c: [i32; 2]) =\n  var t: [[i32; 3]; 2] = repeat 7\n  for i in 0 .. 2 do\n    store c[i] = t[i, 2]\n"
+    )
+    opened = open_file(path)
+    made, last = opened.program("sums"), opened.program("last")
+    assert made is not None
+    assert last is not None
+    assert computed(made, {"M": 2}, "c", 2, a=list(range(12))) == [15, 51]
+    assert computed(last, {}, "c", 2) == [7, 7]
+
+
 def codes(text: str, folder: Path) -> list[str]:
     path = folder / "wrong.cachet"
     path.write_text(text)
