@@ -11,7 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import ZERO, Formula, Index, Var, substitute, substitute_formula
-from cachet_verify.core.ir import Block, Choose, Declare, Fold, For, If, Load, OfIndex, Op, Program, Range, Stmt, Store, Value, Word, statements, values
+from cachet_verify.core.ir import (
+    Block,
+    Choose,
+    Declare,
+    Fold,
+    For,
+    If,
+    Load,
+    OfIndex,
+    Op,
+    Program,
+    Range,
+    Stmt,
+    Store,
+    Value,
+    Word,
+    statements,
+    values,
+)
 from cachet_verify.elaborate.array import ArrayImplementation
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.replace import binders
