@@ -183,6 +183,7 @@ class BlockBody(Totals):
     def line(self, name: str, elem: str, kind: str, value: Value) -> Value:
         """Note a line under a name that no other has."""
         used = {*(term.name for term in self.terms), *(key for key, _ in self.keys), "a", self.length}
+        used |= {term.acc for term in (*(term.value for term in self.terms), value) if isinstance(term, Fold)}
         number, free = 1, name
         while free in used:
             free, number = f"{name}'{number}", number + 1
@@ -265,7 +266,10 @@ class BlockBody(Totals):
             raise self.context.stop("elaborate.block.form", message, expr.span, f"`fold j in 0 .. {self.length} from …`")
         self.expect(ValueType(self.elem_name(expr.type, place.scope)), wanted, expr)
         start = self.check(expr.start, wanted, place)
+        named = {*(term.name for term in self.terms), *(key for key, _ in self.keys), self.length}
         counter, acc = self.context.fresh.take(expr.index), self.context.fresh.take(expr.accumulator)
+        while acc in named:
+            acc = self.context.fresh.take(expr.accumulator)
         scope = place.scope.bind(expr.index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), Var(self.length)))
         scope = scope.bind(expr.accumulator, BufferEntity(acc, wanted.elem, (), loaded=False, root=acc, kind="local"))
         step = self.check(expr.body, wanted, Place(scope))

@@ -7,6 +7,7 @@ The induction is over the elements of a block, of which there is at least one. F
 combined with what stands before. For one more, let `g` be what the block's totals come to so far. A total whose steps do not speak of
 other totals goes on by its next step. One whose steps do, such as a sum of weights at the largest score, is taken again at the new totals: it
 is asked that each step is then the old one times a factor in which the element does not occur, so that the whole sum is, too.
+What the totals come to is asked to be numbers in every case, that of nothing standing before included: the steps are about numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.index import ZERO, Var
 from cachet_verify.core.ir import BlockTerm, Blockwise, Fold, Load, Op, Range, Reduction, Value, Word, values
 from cachet_verify.kernel.claim import BlockHolds, Goal, LawVariable, RuleError, issue
-from cachet_verify.kernel.law import closed_over_reals, law_over_reals
+from cachet_verify.kernel.law import closed_over_reals, law_over_reals, numbers_over_reals
 from cachet_verify.kernel.obligation import Obligation
 from cachet_verify.kernel.regroup import bare, combine, inlined, parts_of, variable_of
 
@@ -48,6 +49,7 @@ def block_obligations(reduction: Reduction) -> Iterator[Obligation]:
     yield from reading.more()
     for total in reading.totals:
         yield from reading.again(total)
+        yield from reading.numbers(total)
 
 
 def form_of(reduction: Reduction) -> Blockwise:
@@ -58,7 +60,9 @@ def form_of(reduction: Reduction) -> Blockwise:
     keys = [name for name, _ in form.keys]
     before = list(reduction.names("a"))
     bound = [*before, *keys, *(term.name for term in form.terms)]
-    if not keys or len(set(bound)) != len(bound) or form.length in bound:
+    folds = [term.value for term in form.terms if isinstance(term.value, Fold)]
+    is_clear = not any(fold.acc in bound or fold.counter == form.length for fold in folds)
+    if not keys or len(set(bound)) != len(bound) or form.length in bound or not is_clear:
         raise RuleError(RULE, "every name of a block is bound once", form)
     if len(form.element) != len(reduction.parts) or len(form.result) != len(reduction.parts):
         raise RuleError(RULE, "an element, and the result, have as many parts as the reduction", form)
@@ -80,8 +84,6 @@ def _check_total(term: BlockTerm, known: set[str], keys: set[str], length: str) 
     fold = term.value
     if not isinstance(fold, Fold) or fold.domain != Range(ZERO, Var(length)) or fold.elem != term.elem:
         raise RuleError(RULE, "a total goes once over the whole block", term)
-    if fold.acc in known | keys or fold.counter in known | keys | {length}:
-        raise RuleError(RULE, "every name of a block is bound once", term)
     _check_scalars(fold.init, known)
     here = (Var(fold.counter),)
     for part in values(fold.step):
@@ -190,6 +192,16 @@ class _Reading:
             return
         old, new = self.each(total, self.known("", {})), self.each(total, self.known("'", {}))
         yield from self.law((self.before, *self.keys, *self.sums(), *self.sums("'")), (new,), (Op("mul", total.term.elem, (factor, old)),))
+
+    def numbers(self, total: Total) -> Iterator[Obligation]:
+        """What each element adds is a number, and so is the factor, where the sums are: else the sums would not be what the steps above are about."""
+        variables_ = (self.before, *self.keys, *self.sums())
+        says = f"what an element adds to {total.term.name} is a number"
+        yield from numbers_over_reals(variables_, bare(self.each(total, self.known("", {}))), says)
+        factor = self.factor(total)
+        if factor is not None:
+            says = f"what {total.term.name} is rescaled by is a number"
+            yield from numbers_over_reals((*variables_, *self.sums("'")), bare(factor), says)
 
     def sums(self, suffix: str = "") -> tuple[LawVariable, ...]:
         """What each total comes to without its start: any number."""

@@ -98,6 +98,20 @@ def closed_over_reals(variables: tuple[LawVariable, ...], parts: tuple[Value, ..
             raise RuleError(RULE, f"where {where or 'the variables are numbers'}, what comes of them is neither numbers nor a point")
 
 
+def numbers_over_reals(variables: tuple[LawVariable, ...], value: Value, says: str) -> tuple[RealObligation, ...]:
+    """What has to be shown for a value to be a real number: that no way leads to an infinity, or to nothing. Raises RuleError, UnmodelledError."""
+    found: list[RealObligation] = []
+    for where, case in _cases(variables):
+        reading = _Reading(case)
+        for path, outcome in reading.value(value, ()):
+            if isinstance(outcome, bool):
+                raise UnmodelledError("a law about truth values")
+            if isinstance(outcome, (Infinite, Undefined)):
+                text = f"{says}, where {where}" if where else says
+                found.append(real_obligation(text, (*path, *reading.facts(path, FALSE)), FALSE, can_refute=not reading.inverses))
+    return tuple(found)
+
+
 def _cases(variables: Sequence[LawVariable]) -> Iterator[tuple[str, dict[str, Extended]]]:
     """Every way to choose, for each variable, real numbers or one of its points; the points chosen are said first."""
     choices: list[list[tuple[str, dict[str, Extended]]]] = []

@@ -244,6 +244,8 @@ def combining(loop: For, totals: tuple[str, ...], reduction: Reduction) -> tuple
             known[stmt.name] = inlined(stmt.init, known)
         elif touched(stmt) & {*totals, *known}:
             raise RuleError(RULE, "a statement that is no part of combining meets a total", stmt)
+        elif mentions(tuple(known.values()), _written(stmt)):
+            raise RuleError(RULE, "what combining has read is written before the totals are assigned", stmt)
     if set(new) != set(totals):
         raise RuleError(RULE, "not every total is assigned", loop)
     made = tuple(new[total] for total in totals)
@@ -316,6 +318,11 @@ def touched(stmt: Stmt) -> set[str]:
         elif not isinstance(part, (For, If, Block)):
             raise RuleError(RULE, f"a {type(part).__name__.lower()} inside a reduction", part)
     return found
+
+
+def _written(stmt: Stmt) -> set[str]:
+    """Every buffer that a statement stores to."""
+    return {part.buffer for part in statements(Block((stmt,))) if isinstance(part, Store)}
 
 
 def _loads(value: Value) -> Iterator[str]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import cachet_verify
+from cachet_verify.core.index import Var
+from cachet_verify.core.ir import Fold, Load, Op
+from cachet_verify.judge.file import open_file
+from cachet_verify.kernel.blockwise import form_of
+from cachet_verify.kernel.claim import RuleError
 from cachet_verify.report.record import ItemReport
 from cachet_verify.resource_path import shipped_root
 
@@ -133,3 +139,54 @@ def test_a_total_that_reads_another_element_is_not_read(tmp_path: Path) -> None:
         "  fn block (a: f32) (x: [f32; B]) = a + (sum j. x[j] + 0.0 * x[0])\n  law block over reals\n"
     )
     assert block_law(path, "Own").verdict.value == "undecided"
+
+
+ENDLESS = """import "cachet:monoid"
+record Two = {{ m: f32, l: f32 }}
+fn one (x: f32) = Two {{ m = x, l = x }}
+impl Monoid for Pair where
+  const Value = Two
+  fn empty () = Two {{ m = -Num.infinity (), l = -0.0 }}
+  fn combine (a: Two) (b: Two) = Two {{ m = max a.m b.m, l = a.l + b.l }}
+  fn block (a: Two) (x: [f32; B]) =
+    let n = sum j. 1.0
+    let m = reduce Max f32 j. x[j]
+    let t = sum j. x[j]
+    let s = sum j. {each}
+    let g = if exp s == 0.0 then (n - 1.0) * (n - 2.0) * (n - 3.0) else n * (n - 1.0) * (n - 2.0)
+    Two {{ m = max a.m m, l = if a.m == -Num.infinity () then t + g else a.l + t }}
+  law block one over reals
+"""
+
+
+def test_a_total_that_is_no_number_is_not_read(tmp_path: Path) -> None:
+    """Where nothing stands before, `x[j] + a.m` adds to minus infinity, and four elements come to 6 too much: the steps are about numbers."""
+    path = tmp_path / "endless.cachet"
+    path.write_text(ENDLESS.format(each="(x[j] + a.m)"))
+    found = block_law(path, "Pair")
+    assert found.verdict.value == "undecided"
+    assert any("adds to" in part.says and part.verdict.value != "proved" for part in found.obligations)
+
+
+def test_no_total_has_the_name_of_a_sum_inside_another(tmp_path: Path) -> None:
+    """`l + x[j]` of the chain at `l` is another value than that of the line `l`."""
+    path = tmp_path / "names.cachet"
+    path.write_text(
+        'import "cachet:monoid"\nimpl Monoid for Own f32 where\n  const Value = f32\n  fn empty () = -0.0\n  fn combine a b = a + b\n'
+        "  fn block (a: f32) (x: [f32; B]) =\n    let f = fold j in 0 .. B from 0.0 as l: f32 do l + x[j]\n"
+        "    let l = a * 0.0\n    a + f + l\n  law block over reals\ncontraction c (reads u: [f32; K]) -> out c: [f32; 1] =\n"
+        "  c[i] = reduce[reassoc] Own f32 k. u[k]\n"
+    )
+    made = open_file(path).program("c")
+    assert made is not None
+    (reduction,) = made.reductions
+    form = reduction.block
+    assert form is not None
+    chain = form.terms[0]
+    assert isinstance(chain.value, Fold)
+    assert chain.value.acc not in {term.name for term in form.terms}
+    assert block_law(path, "Own").verdict.value == "proved"
+    step = Op("add", "f32", (Load(form.terms[1].name), Load("x", (Var(chain.value.counter),))))
+    forged = replace(chain, value=replace(chain.value, acc=form.terms[1].name, step=step))
+    with pytest.raises(RuleError, match="bound once"):
+        form_of(replace(reduction, block=replace(form, terms=(forged, *form.terms[1:]))))

@@ -194,6 +194,15 @@ def test_a_body_that_does_more_with_a_total_is_refused(stmt: object, last: bool,
         of_summary(summary(stmt, last=last))
 
 
+def test_what_a_total_was_combined_with_is_not_written_after() -> None:
+    """`let z = l + c[i]` and then another word in `c[i]`: what is read at the end of the body is not what `z` has read."""
+    here = (Var("i"),)
+    early = Declare("z", "f32", init=Op("add", "f32", (Load("l"), Load("c", here))))
+    with pytest.raises(RuleError, match="what combining has read is written"):
+        of_summary(summary(early, Store("c", here, Load("a", (Var("k"),)))))
+    of_summary(summary(Store("c", here, Load("a", (Var("k"),))), early))
+
+
 def test_a_total_that_does_not_start_empty_is_refused() -> None:
     made = summary()
     (outer,) = made.body.body
