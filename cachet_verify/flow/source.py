@@ -86,8 +86,11 @@ def propose_flow(families: Families, sizes: Sizer, seed: int = 0) -> Flow:
     for family in families.members:
         names = (*sizes.sizes, *family.names())
         points = _Points(partial(draw_points, family, sizes, _SAMPLES, seed))
+        told: dict[Access, Pieces] = {}
         for place, access in enumerate(accesses(family.value)):
-            loads[family.name, place] = _propose(families, _reader(access, family), names, points)
+            if access not in told:
+                told[access] = _propose(families, _reader(access, family), names, points)
+            loads[family.name, place] = told[access]
     finals: dict[str, Pieces] = {}
     for param in families.program.params:
         if param.scratch:

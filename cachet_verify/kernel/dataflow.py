@@ -277,7 +277,7 @@ class Side:
             yield from self._pieces(pieces, value.buffer, value.index, at, guard, chain)
         elif isinstance(value, Choose):
             condition = substitute_formula(value.condition, at)
-            skip = offset + len(accesses(value.then))
+            skip = offset + _loads(value.then)
             yield from self._value(family, (*path, 0), value.then, offset, at, (*guard, condition), chain)
             yield from self._value(family, (*path, 1), value.orelse, skip, at, (*guard, neg(condition)), chain)
         elif isinstance(value, Op):
@@ -302,9 +302,16 @@ def _walk(value: Value, path: tuple[int, ...]) -> tuple[Value, int, tuple[Formul
             raise RuleError(RULE, "a node's path leaves the value", path)
         if isinstance(value, Choose):
             under = (*under, value.condition if place == 0 else neg(value.condition))
-        offset += sum(len(accesses(part)) for part in parts[:place])
+        offset += sum(map(_loads, parts[:place]))
         value = parts[place]
     return value, offset, under
+
+
+def _loads(value: Value) -> int:
+    """How many accesses a value has."""
+    if isinstance(value, Load):
+        return 1
+    return sum(map(_loads, _parts(value)))
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -476,9 +483,12 @@ class Reader:
 def _sources(side: Side, premises: tuple[Formula, ...]) -> Iterator[Obligation]:
     """The obligations that the sources a side used are right."""
     families = side.families
+    reads: dict[str, tuple[Access, ...]] = {}
     for name, place in side.used:
         family = families.named(name)
-        access: Access = accesses(family.value)[place]
+        if name not in reads:
+            reads[name] = accesses(family.value)
+        access = reads[name][place]
         held = (*premises, *family.domain, *access.under)
         reader = Reader(f"a load of {access.buffer}", access.buffer, access.cell, held, family)
         yield from check_pieces(families, reader, side.flow.loads[name, place])
