@@ -25,8 +25,8 @@ _TABLE = (
     ),
     (
         "elaborate.block.form",
-        "How a block is combined is written over what stands before it and over arrays of its elements' parameters: words, and totals that each go once over the "
-        "whole block and read the element at their own index.",
+        "How a block is combined is written over what stands before it and over arrays of its elements' parameters: words, and totals that "
+        "each go once over the whole block and read the element at their own index.",
         "fn block (a: f32) (x: [f32; B]) = a + x[0]",
         "Write `sum j. x[j]`, `reduce Max f32 j. x[j]` or `fold j in 0 .. B from a as t: f32 do …`.",
     ),

@@ -77,7 +77,11 @@ class _Writer:
         return any(isinstance(part, (Store, Declare)) and set(_names(part)) & set(self.arrays) for part in statements(Block((stmt,))))
 
     def stored(self, stmt: Store, at: Mapping[str, Index]) -> Iterator[Stmt]:
-        """A cell of an array becomes what it holds, or a name for it."""
+        """A cell of an array becomes what it holds, or a name for it; a total over cells is a variable first."""
+        if isinstance(stmt.value, Fold) and stmt.buffer not in self.arrays and self.over_cells(stmt.value):
+            yield from self.chain(Declare(stmt.value.acc, stmt.value.elem), stmt.value, at, ())
+            yield replace(stmt, index=tuple(substitute(term, at) for term in stmt.index), value=Load(stmt.value.acc))
+            return
         value = self.value(stmt.value, at)
         index = tuple(substitute(term, at) for term in stmt.index)
         if stmt.buffer not in self.arrays:

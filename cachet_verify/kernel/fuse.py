@@ -317,13 +317,21 @@ class _Writing:
             self.body.append(Declare(name, term.elem, init=self.tree(term)))
         else:
             fold = term.value
-            at, acc = self.take(fold.counter), self.take("total")
+            is_part = self.is_part(term)
+            at, acc = self.take(fold.counter), name if is_part else self.take("total")
             self.known[fold.acc] = Load(acc)
             step = self.value(fold.step, at, fold.counter)
-            self.body.append(
-                Declare(name, term.elem, init=Fold(at, Range(ZERO, self.length), self.value(fold.init), acc, fold.elem, step)),
-            )
+            made = Fold(at, Range(ZERO, self.length), self.value(fold.init), acc, fold.elem, step)
+            if is_part:
+                self.known[term.name] = made
+                return
+            self.body.append(Declare(name, term.elem, init=made))
         self.known[term.name] = Load(name)
+
+    def is_part(self, term: BlockTerm) -> bool:
+        """Whether a total is one part of the result, and is read nowhere else: it is then computed where the part is assigned."""
+        others = (*(value for value in self.form.result if value != Load(term.name)), *(other.value for other in self.form.terms))
+        return self.form.result.count(Load(term.name)) == 1 and not mentions(others, {term.name})
 
     def tree(self, term: BlockTerm) -> Value:
         """A total by halving, in an array of the elements that is halved in place."""
