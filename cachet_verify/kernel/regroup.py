@@ -242,10 +242,8 @@ def combining(loop: For, totals: tuple[str, ...], reduction: Reduction) -> tuple
             if stmt.mutable or stmt.lanes is not None or stmt.shape or stmt.width is not None or stmt.layout is not None:
                 raise RuleError(RULE, "what depends on a total is a word that is never assigned again", stmt)
             known[stmt.name] = inlined(stmt.init, known)
-        elif touched(stmt) & {*totals, *known}:
-            raise RuleError(RULE, "a statement that is no part of combining meets a total", stmt)
-        elif mentions(tuple(known.values()), _written(stmt)):
-            raise RuleError(RULE, "what combining has read is written before the totals are assigned", stmt)
+        else:
+            _check_apart(stmt, totals, known)
     if set(new) != set(totals):
         raise RuleError(RULE, "not every total is assigned", loop)
     made = tuple(new[total] for total in totals)
@@ -318,6 +316,14 @@ def touched(stmt: Stmt) -> set[str]:
         elif not isinstance(part, (For, If, Block)):
             raise RuleError(RULE, f"a {type(part).__name__.lower()} inside a reduction", part)
     return found
+
+
+def _check_apart(stmt: Stmt, totals: tuple[str, ...], known: Mapping[str, Value]) -> None:
+    """A statement that only leads to an element: it meets no total, and leaves alone what has been read for combining."""
+    if touched(stmt) & {*totals, *known}:
+        raise RuleError(RULE, "a statement that is no part of combining meets a total", stmt)
+    if mentions(tuple(known.values()), _written(stmt)):
+        raise RuleError(RULE, "what combining has read is written before the totals are assigned", stmt)
 
 
 def _written(stmt: Stmt) -> set[str]:
