@@ -47,8 +47,8 @@ def build_law(unit: Unit, law: ast.Law, impl: ast.Impl | None) -> LawItem:
     if item.domain not in (*DOMAINS, *generics):
         hint = f"`law {words} over {generics[0]}`" if generics else f"`law {words} over reals`, or `over words`"
         raise unit.problems.stop("elaborate.law.domain", f"a law holds over reals or over words, not over {law.domain}", law.span, hint)
-    reading = _Reading(unit, item.text, impl)
     try:
+        reading = _Reading(unit, item.text, impl)
         if impl is not None and law.words[:1] == (BLOCK,) and item.domain == "reals" and BLOCK in reading.members:
             return replace(item, block=reading.block(impl))
         if law.statement is not None:

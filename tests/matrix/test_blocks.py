@@ -15,6 +15,7 @@ from cachet_verify.core.meaning import run
 from cachet_verify.core.numeral import word_of_float
 from cachet_verify.core.word import function_of
 from cachet_verify.judge.file import open_file
+from cachet_verify.resource_path import shipped_root
 
 TEXT = """import "cachet:matrix"
 
@@ -164,3 +165,27 @@ def test_a_total_whose_cells_need_each_other_is_not_taken_apart(tmp_path: Path) 
     )
     found = {item.name: item.verdict.value for item in cachet_verify.check([path]).files[0].items}
     assert found["use"] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[S.Value; 2, 2]", "[S.Value; 20, 20]"),  # more cells than laws are read of
+        ("[S.Value; 2, 2]", "[S.Value; 2, n]"),
+        ("[S.Value; 2, 2]", "[S.Value; 0, 0]"),
+        ("if i == j then", "if i / 2 == j then"),  # exact under a condition alone
+        ("fold k in 0 .. 2 from", "fold k in blocks (0 .. 2) 1 from"),
+        ("(b[k, j]) t", "(b[k + 1, j]) t"),  # outside of b
+        ("0 .. 2 from", "0 .. 3 from"),
+    ],
+)
+def test_what_is_not_written_out_has_no_law(old: str, new: str, tmp_path: Path) -> None:
+    """Neither proved nor a fault of ours, nor of any law that needs it."""
+    shipped = (shipped_root() / "stdlib" / "matrix.cachet").read_text()
+    first = shipped[shipped.index("impl") : shipped.index("impl", shipped.index("impl") + 4)].replace("Matrix", "Odd")
+    assert first.count(old) == 1
+    path = tmp_path / "odd.cachet"
+    path.write_text(first.replace(old, new))
+    items = {item.name: item.verdict.value for item in cachet_verify.check([path]).files[0].items}
+    assert items["Odd S 2: mul_add over S"] == "undecided"
+    assert set(items.values()) <= {"undecided", "proved"}
