@@ -24,6 +24,7 @@ from cachet_verify.replay.instance import SEMIRINGS
 Sizes = dict[str, int]
 PRIMES = (2, 3, 5, 7)
 _HOSTILE = ("-0.0", "0.0", "1", "-1", "1e-30", "-1e-30", "1e8", "-1e8", "1.00024414", "inf", "nan", "3", "-0.1", "7.5")
+_ASCENDING = (("0.0", "-0.0", "-1"), ("-inf", "-1", "-2"))
 _LARGE = ("1e8", "1", "-1e8", "1", "3", "-0.0", "1e-30", "-1e-30")
 KINDS = ("full", "large", "hostile")
 _MOST_CELLS = 1_500
@@ -75,7 +76,8 @@ def _meets(program: Program, sizes: Sizes) -> bool:
 def words(param: Param, instance: Instance | None, count: int, chance: Random, kind: str) -> Cells:
     """Words for a buffer, of the instance's type where the program leaves it open; scratch holds none.
 
-    `full` words have every bit of the significand and exponents near 0; `large` ones cancel; `hostile` ones are special.
+    `full` words have every bit of the significand and exponents near 0; `large` ones cancel; `hostile` ones are special. One hostile
+    buffer of four ascends: zeros of both signs behind lower words, or negative numbers behind minus infinities.
     """
     if param.scratch:
         return [None] * count
@@ -85,6 +87,9 @@ def words(param: Param, instance: Instance | None, count: int, chance: Random, k
         return [chance.getrandbits(element.width) for _ in range(count)]
     if kind == "full":
         return [word_of_decimal(repr(chance.choice((-1, 1)) * chance.uniform(0.25, 4)), elem) for _ in range(count)]
+    if kind == "hostile" and chance.random() < 0.25:
+        few = chance.choice(_ASCENDING)
+        return [word_of_decimal(text, elem) for text in sorted((chance.choice(few) for _ in range(count)), key=float)]
     return [word_of_decimal(chance.choice(_LARGE if kind == "large" else _HOSTILE), elem) for _ in range(count)]
 
 
