@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
 from cachet_verify.core.family import Families, lower
-from cachet_verify.core.index import Compare, Const, Var, holds, lt
+from cachet_verify.core.index import Compare, Const, Formula, Var, holds, lt
 from cachet_verify.core.ir import Program
 from cachet_verify.core.meaning import run
 from cachet_verify.flow.gap import gaps
@@ -136,3 +136,21 @@ def test_a_proposal_that_fills_other_gaps_is_refused(prover: Prover) -> None:
         dataflow(*pair, replace(found, completed=({name: (other,)}, theirs)))
     with pytest.raises((RuleError, KeyError)):
         dataflow(*pair, replace(found, completed=({}, theirs)))
+
+
+def everywhere(given: Families) -> dict[str, tuple[Formula, ...]]:
+    """All conditions of all writes, bounds included."""
+    return {member.name: member.domain for member in given.members}
+
+
+def last_condition(given: Families) -> dict[str, tuple[Formula, ...]]:
+    return {member.name: member.domain[-1:] for member in given.members}
+
+
+@pytest.mark.parametrize("choice", [everywhere, last_condition])
+@pytest.mark.parametrize("name", WRONG)
+def test_no_choice_of_gaps_proves_a_wrong_program(
+    prover: Prover, monkeypatch: pytest.MonkeyPatch, name: str, choice: Callable[[Families], dict[str, tuple[Formula, ...]]]
+) -> None:
+    monkeypatch.setattr("cachet_verify.flow.propose.gaps", choice)
+    assert not is_proved(prover, WRONG[name])
