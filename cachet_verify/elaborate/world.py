@@ -106,7 +106,7 @@ class Unit:
         found: dict[str, Entry] = {}
         for decl in self.loaded.tree.declarations:
             for name in declared_names(decl):
-                if name in operation.RESERVED:
+                if name in (*operation.RESERVED, *operation.ELEMENTARY):
                     self.problems.report("elaborate.name.reserved", f"`{name}` is a word of the language", decl.span, "choose another name")
                 earlier = found.get(name)
                 if earlier is None:
