@@ -1,4 +1,4 @@
-"""The tutorial shows what the tool prints, and the examples do what their comments say."""
+"""The tutorial and the page on attention show what the tool prints, and the examples do what their comments say."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus.tutorial import PAGE, ROOT, blocks, output
+from tests.corpus.tutorial import ROOT, output, shown
 
-SHOWN = blocks(PAGE.read_text(encoding="utf-8"))
+SHOWN = shown()
 EXAMPLES = sorted((ROOT / "examples").glob("*.cachet"))
 
 
-def test_the_tutorial_leads_through_every_example() -> None:
-    used = {word for command, _ in SHOWN for word in command.split() if word.startswith("examples/")}
+def test_the_pages_lead_through_every_example() -> None:
+    used = {word for command in SHOWN for word in command.split() if word.startswith("examples/")}
     assert used == {f"examples/{path.name}" for path in EXAMPLES}
 
 
-@pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_every_output_is_current(command: str, shown: str) -> None:
-    assert output(command) == shown
+@pytest.mark.parametrize("command", SHOWN)
+def test_every_output_is_current(command: str) -> None:
+    assert output(command) == SHOWN[command]
 
 
 def test_the_schedule_in_the_readme_is_proved(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""The outputs in docs/tutorial.md: read, run again, written anew.
+"""The outputs in docs/tutorial.md and docs/attention.md: read, run again, written anew.
 
-Takes the tutorial's text; gives each command with the output shown under it, and the output now.
-Run as a program it rewrites the outputs: `python -m tests.corpus.tutorial`. Must not change anything else.
+Takes a page's text; gives each command with the output shown under it, and the output now.
+Run as a program it rewrites the outputs, `python -m tests.corpus.tutorial [PAGE…]`. Must not change anything else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "tutorial.md"
+PAGES = (ROOT / "docs" / "tutorial.md", ROOT / "docs" / "attention.md")
 _BLOCK = re.compile(r"```console\n\$ cachet-verify ([^\n]+)\n(.*?)```", re.DOTALL)
 _TIME = re.compile(r"^time: .*$", re.MULTILINE)
 
@@ -20,6 +20,11 @@ _TIME = re.compile(r"^time: .*$", re.MULTILINE)
 def blocks(text: str) -> list[tuple[str, str]]:
     """The commands of the page without their first word, each with the output shown."""
     return _BLOCK.findall(text)
+
+
+def shown() -> dict[str, str]:
+    """The output under each command, of all pages."""
+    return dict(block for page in PAGES for block in blocks(page.read_text(encoding="utf-8")))
 
 
 def output(command: str) -> str:
@@ -35,4 +40,5 @@ def renewed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for chosen in [Path(name) for name in sys.argv[1:]] or PAGES:
+        chosen.write_text(renewed(chosen.read_text(encoding="utf-8")), encoding="utf-8")
