@@ -6,7 +6,7 @@ Nothing here knows any step by name. Must not accept a match that leaves somethi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cachet_verify.core.index import Index, Truth, Var, substitute, variables
@@ -136,11 +136,23 @@ def _no_match(
         name = arguments.name(first.index)
         if find_loop(program.body, name) is None:
             return no_loop(step.name, name, known, step.span)
+    for index in _looked_for(definition.source):
+        if arguments.name(index) not in known:
+            return no_loop(step.name, arguments.name(index), known, step.span)
     if closest is None:
         return refuse("no-match", f"{step.name} finds nothing to match: the program is empty", step.span)
     error, stmt = closest
     text = f"{step.name} does not fit at `{stmt_text(stmt)}`: looked for {error.wanted}, found {error.found}"
     return refuse("no-match", text, step.span, _remedy(error))
+
+
+def _looked_for(pattern: ast.Body) -> Iterator[str]:
+    """The loops that a pattern names, one inside the other."""
+    for stmt in pattern:
+        if isinstance(stmt, ast.For):
+            if not stmt.index.startswith("$"):
+                yield stmt.index
+            yield from _looked_for(stmt.body)
 
 
 def no_loop(step: str, name: str, known: Sequence[str], span: Span | None) -> StepError:

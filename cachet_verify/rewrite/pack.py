@@ -63,6 +63,7 @@ def packed(chain: Chain, request: Request, scope: Scope) -> Chain:
     if found is None:
         raise no_loop(step.name, request.along, counters(chain.program.body), step.span)
     path, loop = found
+    _check_known(request, chain.program)
     start, uses = _uses(request, loop)
     used = taken(chain.program)
     for name in request.names:
@@ -146,6 +147,14 @@ def _collect_value(value: Value, buffer: str, loops: Mapping[str, Domain], found
             inside[part.counter] = part.domain
         elif isinstance(part, Load) and part.buffer == buffer:
             found.append(Use(part, dict(inside)))
+
+
+def _check_known(request: Request, program: Program) -> None:
+    """What is packed is a parameter. Raises StepError."""
+    known = [param.name for param in program.params]
+    if request.operand not in known:
+        text = f"{request.operand} is not a parameter; there are {', '.join(known)}"
+        raise refuse("unknown-name", text, request.line.step.span, "pack a parameter of the contraction")
 
 
 def _uses(request: Request, loop: For) -> tuple[int, tuple[Use, ...]]:

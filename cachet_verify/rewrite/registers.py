@@ -20,7 +20,7 @@ from cachet_verify.rewrite.extent import longest
 from cachet_verify.rewrite.hole import cell_text, stmt_text, value_text
 from cachet_verify.rewrite.library import no_loop, schedule_term
 from cachet_verify.rewrite.outcome import Chain
-from cachet_verify.rewrite.place import Path, around, counters, find_loop
+from cachet_verify.rewrite.place import Path, around, counters, find_loop, walk
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.term import linear
 from cachet_verify.rewrite.tile import Tile, tiled
@@ -93,6 +93,7 @@ def _nest(program: Program, request: _Request) -> tuple[Path, For, For, Store, F
     path, row = found
     column = _only(row)
     if not isinstance(column, For) or column.counter != request.column:
+        _check_first(program, request, row)
         held = "; ".join(stmt_text(stmt) for stmt in row.body.body)
         raise request.refuse(f"looks for the loop over {request.column} right inside the loop over {request.row}, found {held}")
     store = _only(column)
@@ -102,6 +103,16 @@ def _nest(program: Program, request: _Request) -> tuple[Path, For, For, Store, F
     if store.buffer != request.buffer:
         raise request.refuse(f"the sum goes to {store.buffer}, not to {request.buffer}", f"`into {store.buffer}`")
     return path, row, column, store, store.value
+
+
+def _check_first(program: Program, request: _Request, row: For) -> None:
+    """The totals are not kept in vectors by a line before this one. Raises StepError."""
+    known = {param.name for param in program.params}
+    stored = (stmt for _, stmt in walk(row.body) if isinstance(stmt, Store) and stmt.lanes is not None)
+    held = next((stmt.buffer for stmt in stored if stmt.buffer not in known), None)
+    if held is not None:
+        text = f"the totals of {request.row} and {request.column} are in vectors already, in {held}"
+        raise request.refuse(text, "a tile of outputs is put into registers once")
 
 
 def _only(loop: For) -> Stmt | None:

@@ -37,6 +37,7 @@ _WORDS = {
 }
 _QUIET = frozenset(["TIGHT", "@", "as", ".", "{", "where", "SEP", "DEDENT", "END"]) | CONTRACT_WORDS
 _MAX_EXPECTED = 6
+_PROOF_WORDS = frozenset(["assert", "relate", "admit", "family", "invariant"])
 
 
 class Place(NamedTuple):
@@ -59,6 +60,9 @@ class Place(NamedTuple):
 def explain_stuck(table: Table, start: str, stuck: Stuck, tokens: list[Token], source: SourceFile) -> Diagnostic:
     """Return the diagnostic for a parser that stopped."""
     place = _place(table, start, stuck, tokens)
+    bare = _bare_proof(place)
+    if bare is not None:
+        return Diagnostic("syntax.expected", f"expected `=` before `{bare.text}`", source.span(bare.start, bare.end), _SHAPES["proof"])
     rule, remedy = next(((rule, found) for rule in _RULES if (found := rule(place)) is not None), (None, ""))
     above = _line_above(place) if rule in _AT_LINE_END and remedy.split(" ")[0] in _LINE_ENDS else None
     if above is not None:
@@ -66,6 +70,13 @@ def explain_stuck(table: Table, start: str, stuck: Stuck, tokens: list[Token], s
         return Diagnostic("syntax.expected", message, source.span(above.end, min(above.end + 1, len(source.text))), remedy)
     message = f"expected {_expected_words(place)}, found {_found(place.token)}"
     return Diagnostic("syntax.expected", message, _span_of(place, source), remedy)
+
+
+def _bare_proof(place: Place) -> Token | None:
+    """The word that says how a proof goes, where its header has no `=` in front of it; None elsewhere."""
+    read = place.chunk[2 : place.position + 1] if place.chunk and place.chunk[0].text == "proof" else []
+    words = [token for token in read if token.text in _PROOF_WORDS]
+    return words[0] if words and "=" not in {token.kind for token in read[: read.index(words[0])]} else None
 
 
 def _line_above(place: Place) -> Token | None:

@@ -109,6 +109,7 @@ def test_interchange_that_turns_updates_is_not_proved() -> None:
         ("hoist (j, k) c", "rewrite.no-match", "looked for a load of the cell itself, found a word of f32"),
         ("hoist (q, k) c", "rewrite.no-loop", "hoist looks for a loop over q; there are i, j, k"),
         ("hoits (j, k) c", "rewrite.unknown-step", "no step is named hoits"),
+        ("zero (i, l) c", "rewrite.no-loop", "zero looks for a loop over l; there are i, j, k"),
         ("hoist j k c", "rewrite.arguments", "hoist is written as `hoist j k c`"),
         ("interchange (j, i)", "rewrite.no-match", "looked for a loop over i, found store c[i, j]"),
         ("zero (i) c", "rewrite.no-match", "found for j in 0 .. N"),

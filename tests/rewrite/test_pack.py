@@ -120,7 +120,8 @@ def test_packing_along_the_wrong_loop_does_not_fit() -> None:
     ("text", "code", "said"),
     [
         ("pack a into packA along gq over (a0, a1)", "rewrite.no-loop", "pack looks for a loop over gq"),
-        ("pack q into packA along gi over (a0, a1)", "rewrite.no-match", "nothing inside the loop over gi loads q"),
+        ("pack q into packA along gi over (a0, a1)", "rewrite.unknown-name", "q is not a parameter; there are a, b, c"),
+        ("pack packB into packA along gi over (a0, a1)", "rewrite.no-match", "nothing inside the loop over gi loads packB"),
         ("pack a into packC along gi over (a0, a1)", "rewrite.unknown-name", "packC is not a scratch buffer"),
         ("pack a into c along gi over (a0, a1)", "rewrite.unknown-name", "c is not a scratch buffer"),
         ("pack a into packA along gi over (a0, a1, a2)", "rewrite.arguments", "a has 2 dimensions, 2 of them vary inside gi"),

@@ -176,3 +176,8 @@ def test_a_tile_of_the_right_size_is_proved() -> None:
     before, chain = forced(4, 8)
     assert all(invalid(goal) == [] for goal in chain.goals)
     assert same_words(before, chain.program, 3)
+
+
+def test_a_second_time_is_told_as_such() -> None:
+    again = f"{TILED}registers (i, j) into c rows 4 lanes 8 through fma"
+    assert "the totals of i and j are in vectors already, in acc'0" in refusal(again, MATMUL)[1]

@@ -43,7 +43,9 @@ MISTAKES = [
     ("fn f ()\n  let x = 3", (1, 8, "syntax.expected"), "expected `=` at the end of the line", "`=` at the end of the header"),
     ("fn f () =\n  if M > 3\n    store c[0] = 3", (2, 11, "syntax.expected"), "expected `then` at the end of the line", "`then` after the condition"),
     ("fn f (read a: [f32; M]) =\n  let x = 3", (1, 12, "syntax.expected"), "expected `:`, found `a`", "`reads` in place of `read`"),
-    ("proof p\n  assert 1 > 0", (2, 10, "syntax.expected"), None, "`proof p = assert E` or `proof p = relate F to G`"),
+    ("proof p\n  assert 1 > 0", (2, 3, "syntax.expected"), "expected `=` before `assert`", "`proof p = assert E` or `proof p = relate F to G`"),
+    ("proof p (N: Nat) relate f to g", (1, 18, "syntax.expected"), "expected `=` before `relate`", None),
+    ("proof p = assert 1 assert 2 >", (1, 30, "syntax.expected"), None, None),
     ("fn f () =\n  let x == 3", (2, 9, "syntax.expected"), "expected `:` or `=`, found `==`", "`=` in place of `==`"),
     (
         "fn f () =\n  if x = 3 then\n    store c[i] = 3",
