@@ -26,14 +26,14 @@ from cachet_verify.syntax import ast
 class Regrouped:
     """The first steps of a schedule, those that regroup: what they start from, and what they give.
 
-    `indices` are those of the reductions regrouped, `fused` those of them whose blocks are combined at once. Over the reals (`is_real`) the
-    program after is a shadow: words are compared with it. Over words it computes what `origin` does.
+    `indices` are those of the reductions whose blocks have totals of their own, `fused` those whose blocks are combined at once; a reduction
+    may be both. Over the reals (`is_real`) the program after is a shadow: words are compared with it. Over words it computes what `origin` does.
     """
 
     origin: Program
     outcomes: tuple[StepOutcome, ...]
     is_real: bool
-    indices: tuple[str, ...] = ()
+    indices: frozenset[str] = frozenset()
     fused: frozenset[str] = frozenset()
 
     @property
@@ -52,18 +52,20 @@ def regrouped(start: Program, outcomes: Sequence[StepOutcome], steps: Sequence[a
         text = "one reduction is regrouped over words and another over the reals"
         raise refuse("not-supported", text, steps[0].span, "regroup them in schedules of their own")
     lines = tuple(steps[: len(prefix)])
-    return Regrouped(start, prefix, kinds.pop(), tuple(map(index_of, lines)), frozenset(line.index for line in lines if isinstance(line, FusedBlock)))
+    plain = frozenset(index_of(line) for line in lines if not isinstance(line, FusedBlock))
+    return Regrouped(start, prefix, kinds.pop(), plain, frozenset(line.index for line in lines if isinstance(line, FusedBlock)))
 
 
 def cut_over_reals(start: Program, found: Regrouped | None, stopped: ast.ScheduleLine | None) -> tuple[Reduction, ...]:
-    """The reductions that are cut by a law over the reals, or would have been where steps stopped; those alone that are fused keep their block."""
-    named = set(found.indices) if found is not None and found.is_real else set()
-    whole = set(found.fused) if found is not None else set()
+    """The reductions that are cut by a law over the reals, or would have been where steps stopped: with their block where it is combined at once."""
+    is_real = found is not None and found.is_real
+    plain = set(found.indices) if found is not None and is_real else set()
+    whole = set(found.fused) if found is not None and is_real else set()
     if stopped is not None and changes_order(stopped):
-        named.add(index_of(stopped))
-        whole |= {stopped.index} if isinstance(stopped, FusedBlock) else set()
-    cut = (reduction for reduction in start.reductions if reduction.counter in named and reduction.is_permitted)
-    return tuple(reduction if reduction.counter in whole else replace(reduction, block=None) for reduction in cut)
+        (whole if isinstance(stopped, FusedBlock) else plain).add(index_of(stopped))
+    cut = [reduction for reduction in start.reductions if reduction.is_permitted]
+    at_once = (reduction for reduction in cut if reduction.counter in whole)
+    return (*at_once, *(replace(reduction, block=None) for reduction in cut if reduction.counter in plain))
 
 
 def asked_over_reals(found: Regrouped, span: Span | None) -> tuple[Asked, ...]:
@@ -82,10 +84,11 @@ def laws_over_reals(found: Regrouped) -> tuple[str, ...]:
     """The laws by which the shadow is equal to it over the reals."""
     laws: dict[str, None] = {}
     for reduction in found.origin.reductions:
-        if reduction.counter in found.indices:
-            name = reduction.monoid or f"sum on {reduction.parts[0][1]}"
-            block = reduction.block if reduction.counter in found.fused else None
-            laws.update(dict.fromkeys(f"{name}: {law} over reals" for law in (("associative", "identity") if block is None else (block.law,))))
+        name = reduction.monoid or f"sum on {reduction.parts[0][1]}"
+        said = ["associative", "identity"] if reduction.counter in found.indices else []
+        if reduction.counter in found.fused and reduction.block is not None:
+            said.append(reduction.block.law)
+        laws.update(dict.fromkeys(f"{name}: {law} over reals" for law in said))
     return tuple(laws)
 
 

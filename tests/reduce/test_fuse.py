@@ -59,6 +59,12 @@ def test_every_element_is_taken_once(text: str, size: int, way: str, tmp_path: P
         assert [0 if word == 1 << 31 else word for word in ends[0]] == [0 if word == 1 << 31 else word for word in ends[1]]
 
 
+def test_a_reduction_cut_in_both_ways_names_the_laws_of_both(tmp_path: Path) -> None:
+    text = PRODUCT.format(size=4, way="order", ragged="ragged").replace("  split", "  regroup k by 8 as outside\n  split")
+    found = command(tmp_path, text, "check")
+    assert "  by: sum on f32: associative over reals, sum on f32: identity over reals, sum on f32: block over reals\n" in found.output
+
+
 def test_whole_blocks_require_a_multiple(tmp_path: Path) -> None:
     found = command(tmp_path, PRODUCT.format(size=4, way="order", ragged=""), "check")
     assert "s: bits of s_shadow; reals of product\n  by: sum on f32: block over reals\n  requires: K % 4 == 0\n" in found.output
