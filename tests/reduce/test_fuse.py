@@ -60,7 +60,10 @@ def test_every_element_is_taken_once(text: str, size: int, way: str, tmp_path: P
 
 
 def test_a_reduction_cut_in_both_ways_names_the_laws_of_both(tmp_path: Path) -> None:
-    text = PRODUCT.format(size=4, way="order", ragged="ragged").replace("  split", "  regroup k by 8 as outside\n  split")
+    text = (
+        "contraction t (reads a: [f32; K]) -> out c: [f32; 1] =\n  c[i] = sum[reassoc] k. a[k]\n"
+        "schedule s of t =\n  regroup k by 8 as outside\n  split k by 4 ragged\n  reduce k.inner by (sum: halving)\n"
+    )
     found = command(tmp_path, text, "check")
     assert "  by: sum on f32: associative over reals, sum on f32: identity over reals, sum on f32: block over reals\n" in found.output
 
