@@ -109,6 +109,8 @@ def _split_taken(index: str, others: list[ast.ScheduleLine]) -> tuple[ast.Factor
 def fused(program: Program, line: FusedBlock, scope: Scope) -> Chain:
     """Apply the lines. Raises StepError where they do not fit, or the contraction does not permit it."""
     step = line.step
+    if len(step.args) != 1 or not line.index:
+        raise _wrong(step, "a step combines the blocks of one index, and names it")
     reduction = next((found for found in program.reductions if found.counter == line.index), None)
     if reduction is None:
         raise no_loop("reduce", line.index or "it names", counters(program.body), step.span)
@@ -162,6 +164,8 @@ def _arrays(form: Blockwise, reduction: Reduction, line: FusedBlock, take: Calla
     """A name for the array of each parameter of an element: that of the intermediate that is computed for the block, else the parameter's."""
     known = dict(zip((name for name, _ in form.keys), reduction.given, strict=False))
     for computed in line.computed:
+        if not computed.name:
+            raise refuse("arguments", "a `compute` names one intermediate", computed.span, "`compute s at j.outer`")
         if computed.name not in known.values():
             shown = ", ".join(f"`{name}`" for name in known.values() if name)
             hint = f"one of {shown}" if shown else "name the elements' parameters by equations of the contraction"
@@ -184,7 +188,8 @@ def _orders(form: Blockwise, step: ast.Step) -> Mapping[str, str]:
             known = ", ".join(f"`{kind}`" for kind in kinds)
             raise refuse("arguments", f"a block has no total `{label.name}` to order", step.span, f"its totals are {known}" if known else "")
         if way not in ORDERS:
-            raise refuse("arguments", f"`{label.name}` is taken by `order` or by `halving`, not by `{way}`", step.span, f"`{FORM}`")
+            said_way = f", not by `{way}`" if way is not None else ""
+            raise refuse("arguments", f"`{label.name}` is taken by `order` or by `halving`{said_way}", step.span, f"`{FORM}`")
         said[label.name] = way
     missing = [kind for kind in kinds if kind not in said]
     if missing:
