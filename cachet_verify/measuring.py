@@ -11,18 +11,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from cachet_verify.core.identity import function_identity
+from cachet_verify.core.ir import Op, Program, Store, statements, values
 from cachet_verify.diagnostic import fail
 from cachet_verify.elaborate.platform import list_platforms
 from cachet_verify.judge.file import Opened, open_file
 from cachet_verify.ledger.record import Evidence, to_text
 from cachet_verify.ledger.store import FOLDER, project_of
+from cachet_verify.measure.function import measured_function
 from cachet_verify.measure.run import Amount, measured
 from cachet_verify.measure.subject import Backend, Subject, subject_of
+from cachet_verify.resource_path import find_shipped
 from cachet_verify.syntax import ast
 
-TARGETS = ("host", "nvptx")
-"""The targets that can be measured, where they are present."""
+TARGETS = ("host", "interpreter", "nvptx")
+"""The targets that can be measured, where they are present. The interpreter is every machine's: functions of words are measured there."""
 OTHERS = ("metal", "neon", "sme", "x86-64-v3", "x86-64-v4")
 
 
@@ -50,6 +55,8 @@ def measure_file(path: Path, name: str | None, asked: Asked) -> tuple[Kept, ...]
     opened = open_file(path)
     day = datetime.now(UTC).date().isoformat()
     folder = asked.output if asked.output is not None else project_of(path) / FOLDER
+    if asked.target == "interpreter":
+        return tuple(_written(record, folder) for record in _functions(opened, path, name, asked, day))
     return tuple(_kept(subject, asked, day, folder) for subject in list(_subjects(opened, path, name, asked.target)))
 
 
@@ -62,7 +69,45 @@ def _check_target(target: str) -> None:
 
 
 def _kept(subject: Subject, asked: Asked, day: str, folder: Path) -> Kept:
-    record = measured(subject, _backend(subject), Amount(asked.words, asked.seed, day))
+    return _written(measured(subject, _backend(subject), Amount(asked.words, asked.seed, day)), folder)
+
+
+def _functions(opened: Opened, path: Path, name: str | None, asked: Asked, day: str) -> Iterator[Evidence]:
+    """The records of the functions of words that a file implements; those of the standard library alone are what programs call."""
+    found = [
+        f"{member.name} {impl.target.args[0].name}"
+        for impl in opened.loaded.tree.declarations
+        if isinstance(impl, ast.Impl) and impl.interface == ast.Name("Elementary") and isinstance(impl.target, ast.Apply)
+        if isinstance(impl.target.args[0], ast.Name)
+        for member in impl.members
+        if isinstance(member, ast.Fn)
+    ]
+    shipped = find_shipped("elementary")
+    wanted = [one for one in found if name in (None, one)] if shipped is not None and path.resolve() == shipped.resolve() else []
+    if not wanted and name is not None:
+        raise fail("evidence.name", f"{path} implements no function `{name}` that programs call", None, "one of stdlib/elementary.cachet")
+    for one in wanted:
+        function, elem = one.split(" ")
+        program, call = _applying(function, elem)
+        yield measured_function(function, elem, program, function_identity(call), asked.words, asked.seed, day)
+
+
+def _applying(function: str, elem: str) -> tuple[Program, Op]:
+    """A program that applies a function to each word, and the call in it."""
+    text = f"fn each (reads x: [{elem}; N]) (mut y: [{elem}; N]) =\n  for i in 0 .. N do\n    store y[i] = {function} (load x[i])\n"
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "each.cachet"
+        place.write_text(text, encoding="utf-8")
+        program = open_file(place).program("each")
+    stores = [stmt for stmt in statements(program.body) if isinstance(stmt, Store)] if program is not None else []
+    calls = [part for stmt in stores for part in values(stmt.value) if isinstance(part, Op) and part.name == function]
+    if program is None or not calls:
+        raise fail("evidence.not-measurable", f"`{function}` cannot be applied to {elem}")
+    return program, calls[0]
+
+
+def _written(record: Evidence, folder: Path) -> Kept:
+    """Write a record."""
     path = folder / f"{_slug(record.template)}.{_slug(record.target)}.{_slug(record.device)}.{record.digits}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +167,11 @@ def rendered(kept: tuple[Kept, ...]) -> str:
 def _lines(kept: Kept) -> Iterator[str]:
     record = kept.record
     yield f"{record.template}: {record.says} (seed {record.seed}, arithmetic {record.arithmetic})"
+    if record.largest:
+        yield from (f"  {part.kind}: {part.words} words, {part.mismatches} of them off by more than is stated" for part in record.inputs)
+        yield f"  against {record.reference}"
+        yield f"  kept in {kept.path}"
+        return
     for part in record.inputs:
         yield f"  {part.kind}: {part.mismatches} of {part.words} differ; {part.subnormal} subnormal, {part.infinite} infinite, {part.nan} NaN"
     yield f"  by {record.reference}; {record.samples} words of the interpreter's own"

@@ -15,7 +15,7 @@ from cachet_verify.core.ir import Program
 from cachet_verify.core.memory import MeaningError
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.judge.budget import CODE, exceeded, excess, is_about_a_way
-from cachet_verify.judge.evidence import template_entry
+from cachet_verify.judge.evidence import function_entry, template_entry
 from cachet_verify.judge.invariant import invariance
 from cachet_verify.judge.least import least_model
 from cachet_verify.judge.plan import Asked, Budget, Plan, Told, place_of, refusal
@@ -379,11 +379,15 @@ def _from(meaning: Program, claim: Claim, reached: Mapping[Program | None, Claim
 def _trusted(plan: Plan, claims: tuple[Claim, ...], asking: Asking) -> tuple[record.TrustedEntry, ...]:
     """What the kernel's claims rest on, and what the plan admits."""
     marks = sorted({(mark.kind, mark.name, mark.reason, mark.identity) for claim in claims for mark in claim.trust})
-    found = (
-        template_entry(name, identity, plan, asking.records) if kind == "template" else record.TrustedEntry(kind, name, reason or None)
-        for kind, name, reason, identity in marks
-    )
+    found = (_entry(record.TrustedEntry(kind, name, reason or None, identity=identity), plan, asking) for kind, name, reason, identity in marks)
     return tuple(dict.fromkeys((*plan.admitted, *found)))
+
+
+def _entry(entry: record.TrustedEntry, plan: Plan, asking: Asking) -> record.TrustedEntry:
+    """The entry with the evidence that there is."""
+    if entry.kind == "template":
+        return template_entry(entry.name, entry.identity, plan, asking.records)
+    return function_entry(entry, plan, asking.records) if entry.kind == "function" else entry
 
 
 def _claim(plan: Plan, verdicts: Mapping[str, Verdict], asking: Asking, trusted: tuple[record.TrustedEntry, ...]) -> record.ClaimReport | None:

@@ -7,7 +7,7 @@ instruction with another text, reference body or types, nor hide that one of sev
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 from cachet_verify.core.identity import identity as identity_of
 from cachet_verify.core.ir import Instruction, Program, arithmetics, uses
@@ -28,6 +28,19 @@ def template_entry(name: str, identity: str, plan: Plan, records: tuple[Evidence
     lacking = dict.fromkeys(part.target for part in every if not part.records)
     least = min(known, key=_how_much)
     return TrustedEntry("template", name, None, says(least), tuple(measured), tuple(lacking), identity)
+
+
+def function_entry(entry: TrustedEntry, plan: Plan, records: tuple[Evidence, ...]) -> TrustedEntry:
+    """The entry of a function whose words stand for real ones, with what was measured of them; only as the host computes was anything."""
+    about = [record for record in records if record.template == entry.name]
+    current = tuple(record for record in about if record.template_digest == entry.identity and record.arithmetic == "ieee")
+    flushes = any(
+        found is not None and found.flushes for program in _programs(plan) for found in (program.arithmetic, *arithmetics(program.body, None))
+    )
+    if not current or flushes:
+        return replace(entry, evidence="stale" if about and not flushes else "none", unmeasured=("any target",))
+    measured = tuple(Measured(record.target, record.day, record.words, record.mismatches) for record in current)
+    return replace(entry, evidence="; ".join(record.says for record in current), measured=measured)
 
 
 def _how_much(known: tuple[Known, ...]) -> tuple[bool, bool, int]:

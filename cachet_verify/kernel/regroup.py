@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.element import ELEMENTS
+from cachet_verify.core.identity import function_identity
 from cachet_verify.core.index import ZERO, Index, Var, add, lt, substitute, substitute_formula
 from cachet_verify.core.ir import (
     Block,
@@ -462,5 +463,5 @@ def functions_of(reduction: Reduction) -> frozenset[Mark]:
     """The functions whose words are taken for those of real ones."""
     block = () if reduction.block is None else (*reduction.block.result, *(term.value for term in reduction.block.terms))
     parts = (part for value in (*reduction.combined, *block) for part in values(value))
-    used = {(part.name, part.elem) for part in parts if isinstance(part, Op) and part.name in WHOLE}
-    return frozenset(Mark("function", f"{name} {elem}", "its words stand for the real function") for name, elem in used)
+    used = dict.fromkeys(part for part in parts if isinstance(part, Op) and part.name in WHOLE)
+    return frozenset(Mark("function", f"{call.name} {call.elem}", "its words stand for the real function", function_identity(call)) for call in used)

@@ -47,7 +47,8 @@ class Evidence:
     """A measurement of one template on one machine. `day` is ISO 8601; the digests are of what was measured.
 
     `reference` says what computed the words of the reference body, and `samples` how many of them the interpreter
-    computed too. `arithmetic` is "ieee" or "flush".
+    computed too. `arithmetic` is "ieee" or "flush". Of a function of words, `template_digest` is of what is computed for it,
+    `largest` the largest error in units in the last place, and words differ that are off by more than is stated.
     """
 
     template: str
@@ -63,6 +64,7 @@ class Evidence:
     inputs: tuple[Inputs, ...]
     first: Mismatch | None = None
     versions: Mapping[str, str] | None = None
+    largest: str = ""
 
     @property
     def words(self) -> int:
@@ -82,6 +84,9 @@ class Evidence:
     @property
     def says(self) -> str:
         """The record in one phrase."""
+        if self.largest:
+            wrong = f", {self.mismatches} of them by more than is stated" if self.mismatches else ""
+            return f"{self.day}: off by at most {self.largest} units in the last place in {self.words} words{wrong}"
         return f"{self.target} on {self.device}, {self.day}: {self.mismatches} of {self.words} words differ"
 
 

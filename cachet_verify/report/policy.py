@@ -53,7 +53,7 @@ class Policy:
     def _judged(self, entry: TrustedEntry, today: date) -> Iterator[Violation]:
         if not self.is_allowed(entry):
             yield Violation("trust.admitted" if entry.kind == "admitted" else "trust.not-allowed", entry, "it is not among what is allowed")
-        if entry.kind == "template":
+        if entry.kind in ("template", "function"):
             yield from self._evidence(entry, today)
 
     def _evidence(self, entry: TrustedEntry, today: date) -> Iterator[Violation]:

@@ -36,7 +36,7 @@ ARROWS: dict[str, set[str]] = {
     "synthesis": TEXT | {"elaborate", "optimum", "judge", "report"},
     "fitting": TEXT | {"core", "kernel", "elaborate", "judge"},
     "running": TEXT | {"core", "judge"},
-    "measuring": TEXT | {"syntax", "elaborate", "judge", "ledger", "measure"},
+    "measuring": TEXT | {"core", "resource_path", "syntax", "elaborate", "judge", "ledger", "measure"},
     "trusting": TEXT | {"core", "syntax", "elaborate", "judge", "ledger", "report"},
     "traffic": TEXT | {"core", "judge", "report"},
     "session": TEXT

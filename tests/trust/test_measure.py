@@ -195,7 +195,7 @@ def test_the_command_says_what_came_out(tmp_path: Path, capsys: pytest.CaptureFi
 def test_the_records_of_the_project_are_about_what_it_ships() -> None:
     from cachet_verify.ledger.store import known_of, read_folders
 
-    records = read_folders((ROOT / "evidence",))
+    records = tuple(record for record in read_folders((ROOT / "evidence",)) if not record.largest)
     assert len(records) >= 3
     for record in records:
         item = open_file(H200).module.programs[record.template]
