@@ -18,7 +18,7 @@ from cachet_verify.kernel.law import law_over_reals
 from cachet_verify.kernel.law_semiring import law_over_semiring
 from cachet_verify.kernel.law_word import law_over_words
 from cachet_verify.replay.generic_law import at_matrices, at_numbers, cell_names, sparse
-from cachet_verify.replay.law import TRIALS, Difference, Point, find_difference
+from cachet_verify.replay.law import TRIALS, Difference, Point, can_be_tried, find_difference
 from cachet_verify.report.record import Refusal, TrustedEntry, Verdict
 
 CODE = "law.not-proved"
@@ -101,8 +101,12 @@ def _goal(domain: str, sides: LawSides) -> Goal:
 
 
 def _backing(item: LawItem) -> TrustedEntry | None:
-    """What a claim that uses the law lists, where it is not proved."""
-    return None if item.reason is None else TrustedEntry("law", item.text, item.reason, NOT_REFUTED if item.sides is not None else None)
+    """What a claim that uses the law lists, where it is not proved. What cannot be computed was not tried."""
+    if item.reason is None:
+        return None
+    sides = item.sides
+    is_tried = sides is not None and item.domain in ("reals", "words") and can_be_tried(item.domain, (*sides.left, *sides.right))
+    return TrustedEntry("law", item.text, item.reason, NOT_REFUTED if is_tried else None)
 
 
 def _unasked(plan: Plan, reason: str) -> Plan:

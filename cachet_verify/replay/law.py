@@ -12,7 +12,7 @@ from decimal import Context, Decimal, InvalidOperation
 from random import Random
 
 from cachet_verify.core.element import ELEMENTS, WordError
-from cachet_verify.core.ir import Load, Op, Value, Word
+from cachet_verify.core.ir import Load, Op, Value, Word, values
 from cachet_verify.core.numeral import float_of_word, int_of_word, word_of_float
 from cachet_verify.core.word import function_of, text_of_word
 
@@ -52,7 +52,21 @@ def find_difference(domain: str, variables: Sequence[Point], left: Sequence[Valu
     return None
 
 
+def can_be_tried(domain: str, sides: Sequence[Value]) -> bool:
+    """Whether every operation of the sides is one that is computed here, so that trying says something."""
+    known = _has_word if domain == "words" else _has_number
+    return all(isinstance(part, (Load, Word)) or (isinstance(part, Op) and known(part)) for side in sides for part in values(side))
+
+
 # --- words ---
+
+
+def _has_word(value: Op) -> bool:
+    try:
+        function_of(value.name, value.elem)
+    except (WordError, KeyError):
+        return False
+    return True
 
 
 def _over_words(random: Random, _trial: int, variables: Sequence[Point], left: Sequence[Value], right: Sequence[Value]) -> Difference | None:
@@ -166,6 +180,11 @@ def _real(value: Value, at: Mapping[str, Decimal]) -> Decimal | bool:
     return _OPERATIONS[name](*args)
 
 
+def _has_number(value: Op) -> bool:
+    name = value.name.partition(" ")[0]
+    return name == "select" or name in _OPERATIONS
+
+
 def _product(left: Decimal, right: Decimal) -> Decimal:
     return _DIGITS.multiply(left, right)
 
@@ -182,6 +201,7 @@ _OPERATIONS: Mapping[str, Callable[..., Decimal | bool]] = {
     "min": min,
     "exp": _DIGITS.exp,
     "log": _DIGITS.ln,
+    "sqrt": _DIGITS.sqrt,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
     "eq": lambda a, b: a == b,

@@ -43,3 +43,18 @@ def test_true_laws_are_not_refused_for_digits_that_were_dropped(tmp_path: Path) 
     twice = Op("sub", "f64", (Op("mul", "f64", (tenth, a)), Op("mul", "f64", (Op("neg", "f64", (tenth,)), a))))
     once = Op("mul", "f64", (Word("f64", word_of_float(0.2, "f64")), a))
     assert find_difference("reals", (Point((("a", "f64"),)),), (twice,), (once,)) is None
+
+
+def test_roots_are_tried(tmp_path: Path) -> None:
+    """The root of a square is no number below 0; no reason makes it one."""
+    assert verdict('law root (a: f32) over reals : sqrt (a * a) == a = "as a reader might think"\n', tmp_path) == "refused"
+
+
+def test_what_cannot_be_computed_counts_as_no_trial(tmp_path: Path) -> None:
+    """Words have no real reading: the law is trusted by its reason alone, false as it is."""
+    path = tmp_path / "law.cachet"
+    law = 'law bits (a: f32) over reals : same a == a + 1.0 = "a reason"\n'
+    path.write_text(f"{law}fn same (a: f32) -> f32 = from_bits (to_bits a)\n")
+    (item,) = [item for item in cachet_verify.check([path]).files[0].items if item.kind == "law"]
+    assert item.verdict.value == "proved"
+    assert [(entry.reason, entry.evidence) for entry in item.trusted] == [("a reason", None)]
