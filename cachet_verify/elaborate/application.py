@@ -12,6 +12,7 @@ from cachet_verify.core.ir import Op, Value, Word
 from cachet_verify.core.ir import values as parts
 from cachet_verify.core.outer import PRIMITIVES
 from cachet_verify.elaborate import operation
+from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.item import Entry
 from cachet_verify.elaborate.lane import check_arity, outer_product, sliced
 from cachet_verify.elaborate.place import Place, source_text
@@ -165,8 +166,7 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
             raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement, with the buffer it fills")
         raise context.stop("elaborate.name.kind", f"`{function.name}` is not a function", expr.span)
     if any(param.mode or _is_array(param) for param in fn.params):
-        message = f"`{function.name}` takes memory, and gives no word"
-        raise context.stop("elaborate.name.kind", message, expr.span, "call it as a statement")
+        raise _of_memory(values, fn, expr)
     check_arity(values, expr, function.name, len(fn.params))
     args = () if expr.args == _NOTHING else expr.args
     by_lane = not is_vector_function(values, fn)
@@ -177,6 +177,13 @@ def _inlined(values: Values, function: ast.Name, expr: ast.Apply, wanted: ValueT
             kind = ValueType(kind.elem, wanted.width)
         arguments.append(ValueEntity(values.check(arg, kind, place if kind.width is not None else place.scalar()), kind))
     return inline_function(values, fn, entry.path, arguments, wanted, place)
+
+
+def _of_memory(values: Values, fn: ast.Fn, expr: ast.Apply) -> Exception:
+    """The refusal of a function of arrays: of memory, or of values where words alone are elaborated."""
+    if not any(param.mode for param in fn.params):
+        return UnsupportedError(f"`{fn.name}`, a function of arrays that are values,", expr.span)
+    return values.context.stop("elaborate.name.kind", f"`{fn.name}` takes memory, and gives no word", expr.span, "call it as a statement")
 
 
 def _is_array(param: ast.Param) -> bool:
@@ -202,11 +209,7 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
     key = f"{path} {fn.name if fn.span is None else fn.span}"
     if key in context.inlining:
         raise context.stop("elaborate.call.recursion", f"`{fn.name}` calls itself", fn.span, "a function cannot be recursive; use a `fold`")
-    context.inlined.append(fn.span)
-    if len(context.inlined) > MOST_CALLS:
-        raise context.stop(
-            "elaborate.size", f"more than {MOST_CALLS} calls are inlined here", fn.span, "name intermediate results with `let` in a loop body"
-        )
+    count_call(context, fn)
     if fn.body is None:
         raise context.stop("elaborate.name.kind", f"`{fn.name}` is a signature, without a body", fn.span)
     if fn.generics:
@@ -220,6 +223,15 @@ def inline_function(values: Values, fn: ast.Fn, path: str, arguments: list[Value
         lanes = result.width if is_vector_function(values, fn) else wanted.width
         values.expect(ValueType(result.elem, lanes), wanted, ast.Name(fn.name, span=fn.span))
     return _body(inner, fn, scope, wanted, place)
+
+
+def count_call(context: Context, fn: ast.Fn) -> None:
+    """Note that a function is put in place. Reports when that is done too often."""
+    context.inlined.append(fn.span)
+    if len(context.inlined) > MOST_CALLS:
+        raise context.stop(
+            "elaborate.size", f"more than {MOST_CALLS} calls are inlined here", fn.span, "name intermediate results with `let` in a loop body"
+        )
 
 
 def is_larger(value: Value, most: int) -> bool:

@@ -7,18 +7,20 @@ a function the elements are the parameters themselves. Must not judge whether th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from cachet_verify.core.index import ZERO, Const, Index, Var, le, lt
 from cachet_verify.core.ir import BlockTerm, Blockwise, Fold, Load, Range, Reduction, Stmt, Value, values
+from cachet_verify.elaborate.block_array import BlockArrays
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
 from cachet_verify.elaborate.item import Implementation
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
-from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.semiring import Semiring
+from cachet_verify.elaborate.shape import Parts, Shape, part_name
 from cachet_verify.elaborate.term import elaborate_index
 from cachet_verify.elaborate.total import Counters, Inlined, Monoid, Totals, replaced
 from cachet_verify.syntax import ast
@@ -46,7 +48,7 @@ def blockwise(context: Context, found: Implementation, monoid: Monoid) -> Blockw
             raise context.stop("elaborate.block.key", message, fn.span, "`law block key over reals`, where `fn key` makes an element")
         element: tuple[Value, ...] = tuple(Load(name) for name, _ in keys)
     else:
-        element = _element(context, found, maker, keys, monoid.shape)
+        element = _element(context, found, maker, body.arrays, monoid.shape)
     return Blockwise(keys, element, body.length, terms, result, _law_name(found))
 
 
@@ -109,21 +111,25 @@ def _words(shape: Shape) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind.elem) for name, kind in shape.parts)
 
 
-def _element(context: Context, found: Implementation, maker: ast.Fn, keys: tuple[tuple[str, str], ...], shape: Shape) -> tuple[Value, ...]:
-    if len(maker.params) != len(keys):
-        message = f"`{maker.name}` makes an element of {len(maker.params)} parameters, and `{BLOCK}` takes {len(keys)} arrays"
+def _element(context: Context, found: Implementation, maker: ast.Fn, arrays: Mapping[str, Shape], shape: Shape) -> tuple[Value, ...]:
+    if len(maker.params) != len(arrays):
+        message = f"`{maker.name}` makes an element of {len(maker.params)} parameters, and `{BLOCK}` takes {len(arrays)} arrays"
         raise context.stop("elaborate.block.key", message, found.members[BLOCK].span, "one array for each of its parameters, in its order")
-    given = tuple(Parts(Shape("", (("", ValueType(elem)),)), (Load(name),)) for name, elem in keys)
-    return Inlined(context).applied_to(maker, found.path, given, shape)
+    inner, span = Inlined(context), found.members[BLOCK].span
+    for param, (name, kind) in zip(maker.params, arrays.items(), strict=True):
+        if param.storage is not None and inner.shape_in(found.path, param.storage.type) != kind:
+            message = f"the elements of `{name}` are no `{param.name}` of `{maker.name}`"
+            raise context.stop("elaborate.block.key", message, span, "an array of what it takes")
+    given = tuple(Parts(kind, tuple(Load(part_name(name, part)) for part, _ in kind.parts)) for name, kind in arrays.items())
+    return inner.applied_to(maker, found.path, given, shape)
 
 
-class BlockBody(Totals):
+class BlockBody(BlockArrays):
     """The body of `fn block`: words, and totals over the block, each of which is noted under a name."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.keys: list[tuple[str, ValueType]] = []
-        self.length = ""
+        self.bare: set[str] = set()
         self.terms: list[BlockTerm] = []
         self.reductions = []
 
@@ -131,16 +137,12 @@ class BlockBody(Totals):
         """Functions that are called are inlined as elsewhere, without totals of their own."""
         return Plain(context)
 
-    def extents(self, name: str) -> tuple[Index | None, ...] | None:
-        """The arrays all go over the block."""
-        return (Var(self.length),) if name in dict(self.keys) else None
-
     def read_header(self, fn: ast.Fn, monoid: Monoid) -> Scope:
         """What stands before, and the arrays of the block."""
         if len(fn.params) < 2:
             raise self.context.stop("elaborate.block.form", f"`{BLOCK}` takes what stands before the block, and an array for it", fn.span, FORM)
         first, *arrays = fn.params
-        names = tuple(f"a.{name}" if name else "a" for name, _ in monoid.shape.parts)
+        names = tuple(part_name("a", name) for name, _ in monoid.shape.parts)
         whole = tuple(Load(name) for name in names)
         scope = Scope()
         if monoid.shape.record:
@@ -155,9 +157,7 @@ class BlockBody(Totals):
                 message = f"`{param.name}` is no array over the block"
                 raise self.context.stop("elaborate.block.form", message, param.span or fn.span, FORM)
             self.length = size
-            elem = self.elem_name(kind.element, Scope())
-            self.keys.append((param.name, ValueType(elem)))
-            scope = scope.bind(param.name, BufferEntity(param.name, elem, (Var(size),), loaded=False, root=param.name, kind="local"))
+            scope = self.array(param.name, self.field_shape(kind.element), scope)
         return scope.bind(self.length, IndexEntity(Var(self.length)))
 
     def lines_of(self, fn: ast.Fn, monoid: Monoid) -> tuple[tuple[BlockTerm, ...], tuple[Value, ...]]:
@@ -172,23 +172,35 @@ class BlockBody(Totals):
 
     def named_once(self, value: Value, kind: ValueType, name: str, place: Place) -> Value:
         """A `let`: a line of its own, unless it is a literal, a name already, or stands inside a total. A total gets the name."""
-        last = self.terms[-1] if self.terms else None
-        if last is not None and last.kind != "let" and value == Load(last.name) and place.before is not None:
-            self.terms.pop()
-            return self.line(name, last.elem, last.kind, last.value)
+        if isinstance(value, Load) and value.buffer in self.bare and place.before is not None:
+            return self.renamed(value.buffer, name)
         if place.before is None or isinstance(value, Load) or not any(isinstance(part, Load) for part in values(value)):
             return value
         return self.line(name, kind.elem, "let", value)
 
     def line(self, name: str, elem: str, kind: str, value: Value) -> Value:
         """Note a line under a name that no other has."""
+        free = self.free(name, value)
+        self.terms.append(BlockTerm(free, elem, kind, value))
+        return Load(free)
+
+    def renamed(self, old: str, name: str) -> Value:
+        """Give a total that nothing reads yet its name."""
+        self.bare.discard(old)
+        place = next(number for number, term in enumerate(self.terms) if term.name == old)
+        term = self.terms[place]
+        free = self.free(name, term.value)
+        self.terms[place] = replace(term, name=free)
+        return Load(free)
+
+    def free(self, name: str, value: Value) -> str:
+        """A name that no other line has."""
         used = {*(term.name for term in self.terms), *(key for key, _ in self.keys), "a", self.length}
-        used |= {term.acc for term in (*(term.value for term in self.terms), value) if isinstance(term, Fold)}
+        used |= {*self.arrays} | {term.acc for term in (*(term.value for term in self.terms), value) if isinstance(term, Fold)}
         number, free = 1, name
         while free in used:
             free, number = f"{name}'{number}", number + 1
-        self.terms.append(BlockTerm(free, elem, kind, value))
-        return Load(free)
+        return free
 
     def held(self, value: Value, _elem: str, _place: Place, _expr: ast.Expr) -> Value:
         """A total has its line already."""
@@ -202,7 +214,10 @@ class BlockBody(Totals):
         if isinstance(expr, ast.Reduce):
             words = words_of(expr.monoid)
             kind = words[0].lower() if words else kind
-        return self.line("total", elem, "fold" if isinstance(expr, ast.Fold) else kind, value)
+        made = self.line("total", elem, "fold" if isinstance(expr, ast.Fold) else kind, value)
+        if isinstance(made, Load):
+            self.bare.add(made.buffer)
+        return made
 
     def note(self, expr: ast.Sum | ast.Reduce, counters: tuple[tuple[str, Index], ...], monoid: Monoid) -> None:
         """Totals inside are no reductions of a contraction."""
@@ -224,7 +239,8 @@ class BlockBody(Totals):
         counters, scope = self.counted(expr, place)
         semiring = Semiring(self.context, wanted.elem, expr.span)
         parts = (expr.body.left, expr.body.right) if isinstance(expr.body, ast.Binary) and expr.body.operator == "*" else (expr.body,)
-        factors = tuple(self.check(part, wanted, Place(scope)) for part in parts)
+        with self.hiding(*expr.indices):
+            factors = tuple(self.check(part, wanted, Place(scope)) for part in parts)
 
         def step(total: Value) -> Value:
             return semiring.apply("mul_add", *factors, total) if len(factors) == 2 else semiring.apply("add", total, *factors)
@@ -238,7 +254,8 @@ class BlockBody(Totals):
             raise UnsupportedError("a total of records over a block", expr.span)
         self.expect(monoid.shape.parts[0][1], wanted, expr)
         counters, scope = self.counted(expr, place)
-        element = Parts(monoid.shape, (self.check(expr.body, wanted, Place(scope)),))
+        with self.hiding(*expr.indices):
+            element = Parts(monoid.shape, (self.check(expr.body, wanted, Place(scope)),))
 
         def step(total: Value) -> Value:
             return monoid.apply("combine", (Parts(monoid.shape, (total,)), element), None)[0]
@@ -258,21 +275,31 @@ class BlockBody(Totals):
 
     def fold(self, expr: ast.Fold, wanted: ValueType, place: Place) -> Value:
         """`fold j in 0 .. B from e as t: f32 do …`: one chain over the block."""
+        if isinstance(expr.type, ast.ArrayType):
+            if self.at is None or self.shape_of(expr.type) != self.at[0]:
+                raise self.context.stop("elaborate.type.mismatch", f"this total is a `{source_text(expr.type)}`", expr.span)
+            return self.chain(expr, wanted, place)
+        self.expect(ValueType(self.elem_name(expr.type, place.scope)), wanted, expr)
+        with self.computing(None):
+            return self.chain(expr, wanted, place)
+
+    def chain(self, expr: ast.Fold, wanted: ValueType, place: Place) -> Value:
+        """A chain of words: that of a word, or of a cell of arrays whose cells go on side by side."""
         is_range = isinstance(expr.domain, ast.Range)
         low = elaborate_index(expr.domain.low, place.scope, self.context) if isinstance(expr.domain, ast.Range) else None
         high = elaborate_index(expr.domain.high, place.scope, self.context) if isinstance(expr.domain, ast.Range) else None
         if not is_range or low != Const(0) or high != Var(self.length):
             message = f"a total of a block goes over the whole block, `0 .. {self.length}`"
             raise self.context.stop("elaborate.block.form", message, expr.span, f"`fold j in 0 .. {self.length} from …`")
-        self.expect(ValueType(self.elem_name(expr.type, place.scope)), wanted, expr)
         start = self.check(expr.start, wanted, place)
-        named = {*(term.name for term in self.terms), *(key for key, _ in self.keys), self.length}
+        named = {*(term.name for term in self.terms), *(key for key, _ in self.keys), *self.arrays, self.length}
         counter, acc = self.context.fresh.take(expr.index), self.context.fresh.take(expr.accumulator)
         while acc in named:
             acc = self.context.fresh.take(expr.accumulator)
         scope = place.scope.bind(expr.index, IndexEntity(Var(counter), "counter")).assume(le(ZERO, Var(counter)), lt(Var(counter), Var(self.length)))
         scope = scope.bind(expr.accumulator, BufferEntity(acc, wanted.elem, (), loaded=False, root=acc, kind="local"))
-        step = self.check(expr.body, wanted, Place(scope))
+        with self.hiding(expr.index, expr.accumulator):
+            step = self.check(expr.body, wanted, Place(scope))
         return self.line_of(Fold(counter, Range(ZERO, Var(self.length)), start, acc, wanted.elem, step), wanted.elem, place, expr)
 
     def before(self, place: Place, expr: ast.Expr) -> list[Stmt]:

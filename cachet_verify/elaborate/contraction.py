@@ -18,9 +18,9 @@ from cachet_verify.elaborate.header import Header, elaborate_header, elaborate_s
 from cachet_verify.elaborate.place import Place
 from cachet_verify.elaborate.problem import StopError
 from cachet_verify.elaborate.range import find_range
-from cachet_verify.elaborate.record import Parts, Shape
 from cachet_verify.elaborate.scope import BufferEntity, EquationEntity, GenericEntity, IndexEntity, PoisonEntity, Scope, ValueType
 from cachet_verify.elaborate.semiring import Semiring
+from cachet_verify.elaborate.shape import Parts, Shape
 from cachet_verify.elaborate.term import elaborate_index, is_index_expression
 from cachet_verify.elaborate.total import Monoid, Totals, folded, looped, without_lets
 from cachet_verify.syntax import ast
@@ -48,6 +48,7 @@ class Equations(Totals):
         self.outer = scope
         self.equations = equations
         self.open: list[str] = []
+        self.shapes: dict[str, Shape | None] = {}
         self.reductions: list[Reduction] = []
 
     # --- shapes and types of intermediates ---
@@ -92,10 +93,11 @@ class Equations(Totals):
         equation = self.equation_of(expr, scope)
         if equation is None or equation.name in self.open:
             return super().told(expr, scope)
-        self.open.append(equation.name)
-        found = self.told(equation.body, self.outer)
-        self.open.pop()
-        return found
+        if equation.name not in self.shapes:
+            self.open.append(equation.name)
+            self.shapes[equation.name] = self.told(equation.body, self.outer)
+            self.open.pop()
+        return self.shapes[equation.name]
 
     def equation_of(self, expr: ast.Expr, scope: Scope) -> Equation | None:
         """The equation of the intermediate that an expression names."""
@@ -109,6 +111,11 @@ class Equations(Totals):
         if equation is None:
             return super().parts(expr, shape, place)
         return self.opened(equation, expr, place, lambda inner: self.parts(equation.body, shape, inner))
+
+    def equation_name(self, expr: ast.Expr) -> str:
+        """The intermediate whose equation an expression is all of; empty for any other."""
+        name = self.open[-1] if self.open else ""
+        return name if name and self.equations[name].body is expr else ""
 
     # --- operands ---
 
@@ -186,7 +193,8 @@ class Equations(Totals):
     def as_loops(self, expr: ast.Sum, elem: str, found: Bounded, zero: Value, steps: Steps, place: Place) -> Value:
         """A total whose step needs statements of its own: a variable that loops update."""
         inner, step = steps
-        total = self.context.fresh.accumulator()
+        intermediate = self.equation_name(expr)
+        total = self.context.fresh.take(intermediate) if intermediate else self.context.fresh.accumulator()
         body = looped(found, Block((*inner, Store(total, (), step(total), span=expr.span))), expr.span)
         self.before(place, expr).extend((Declare(total, elem, init=zero, mutable=True, span=expr.span), *body.body))
         return Load(total)

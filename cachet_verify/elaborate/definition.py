@@ -10,14 +10,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cachet_verify.core.ir import Load
-from cachet_verify.elaborate.application import MOST_CALLS, inline_function, parameter_type
+from cachet_verify.elaborate.application import MOST_CALLS, inline_function, last_value, parameter_type
 from cachet_verify.elaborate.array import array_type, read_array
 from cachet_verify.elaborate.blockwise import BLOCK, law_of_block
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.generic import words_of
+from cachet_verify.elaborate.header import flat_type
 from cachet_verify.elaborate.place import LaneUse, Place
 from cachet_verify.elaborate.problem import Problems, StopError, UnsupportedError
+from cachet_verify.elaborate.record import Records
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.shape import Parts, part_name, word_shape
 from cachet_verify.elaborate.value import Values
 from cachet_verify.syntax import ast
 
@@ -41,6 +44,52 @@ def check_function(unit: Unit, fn: ast.Fn) -> None:
     except (StopError, UnsupportedError):
         pass
     certain = [item for item in context.problems.found if (typed and item.code != "elaborate.size") or item.code in _ALWAYS_WRONG]
+    unit.problems.found.update(dict.fromkeys(certain))
+
+
+def is_value_function(unit: Unit, fn: ast.Fn) -> bool:
+    """Whether a function takes arrays of so many words as values, and gives a value.
+
+    No parameter says what memory is for, the extents of its arrays are numbers, and its last line is no call of a program:
+    else the words for memory have been left out.
+    """
+    arrays = [param.storage.type for param in fn.params if param.storage is not None and isinstance(param.storage.type, ast.ArrayType)]
+    if not arrays or fn.is_instr or fn.contract != ast.Contract() or any(param.mode for param in fn.params):
+        return False
+    dims = (dim for kind in arrays for dim in flat_type(kind)[1])
+    if not all(isinstance(dim, ast.IntLit) or (isinstance(dim, ast.Name) and _is_number(unit, dim.name)) for dim in dims):
+        return False
+    value = last_value(fn.body[-1]) if fn.body else None
+    called = unit.find(value.function.name) if isinstance(value, ast.Apply) and isinstance(value.function, ast.Name) else None
+    decl = None if called is None else called.declaration
+    is_program = isinstance(decl, (ast.Contraction, ast.Schedule)) or (isinstance(decl, ast.Fn) and any(param.mode for param in decl.params))
+    return value is not None and not is_program
+
+
+def _is_number(unit: Unit, name: str) -> bool:
+    entry = unit.find(name)
+    return entry is not None and isinstance(entry.declaration, (ast.Const, ast.SynthConst))
+
+
+def check_value_function(unit: Unit, fn: ast.Fn) -> None:
+    """Report what is wrong with a function of arrays that are values, whatever its arguments are."""
+    problems = Problems()
+    values = Records(Context(unit, problems))
+    try:
+        kinds = [word_shape(ValueType("f32")) if param.storage is None else values.shape_of(param.storage.type) for param in fn.params]
+        names = [param.name for param in fn.params]
+        given = [Parts(kind, tuple(Load(part_name(name, part)) for part, _ in kind.parts)) for name, kind in zip(names, kinds, strict=True)]
+        if fn.result is not None:
+            values.applied_to(fn, unit.loaded.path, given, values.shape_of(fn.result.storage.type))
+        else:
+            values.known = {name: parts for name, parts in zip(names, given, strict=True) if parts.shape.record}
+            value = last_value(fn.body[-1]) if fn.body else None
+            told = None if value is None else values.told(value, Scope())
+            values.applied_to(fn, unit.loaded.path, given, told or word_shape(ValueType("f32")))
+    except (StopError, UnsupportedError):
+        pass
+    typed = all(param.storage is not None for param in fn.params) and fn.result is not None
+    certain = [item for item in problems.found if (typed and item.code != "elaborate.size") or item.code in _ALWAYS_WRONG]
     unit.problems.found.update(dict.fromkeys(certain))
 
 

@@ -21,8 +21,9 @@ from cachet_verify.elaborate.item import LawItem, LawSides, LawSubject
 from cachet_verify.elaborate.operation import is_generic
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import Unsupported, UnsupportedError
-from cachet_verify.elaborate.record import Parts, Records, Shape
+from cachet_verify.elaborate.record import Records
 from cachet_verify.elaborate.scope import Scope, ValueEntity, ValueType
+from cachet_verify.elaborate.shape import Parts, Shape, part_name
 from cachet_verify.elaborate.written_out import places, written_out
 from cachet_verify.syntax import ast
 
@@ -97,7 +98,7 @@ class _Reading:
 
     def variable(self, name: str, shape: Shape) -> tuple[LawSubject, Parts]:
         """A variable of a shape, and its parts as values."""
-        names = tuple(f"{name}.{part}" if part else name for part, _ in shape.parts)
+        names = tuple(part_name(name, part) for part, _ in shape.parts)
         fields = tuple(zip(names, (kind.elem for _, kind in shape.parts), strict=True))
         return LawSubject(name, fields, self.points(shape)), Parts(shape, tuple(Load(part, ()) for part in names))
 
@@ -190,10 +191,9 @@ class _Reading:
 
     def _claim_shape(self, claim: ast.Binary, scope: Scope) -> Shape:
         for side in (claim.left, claim.right):
-            if isinstance(side, ast.RecordLit):
-                return self.values.shape_of(side.type)
-            if isinstance(side, ast.Name) and side.name in self.values.known:
-                return self.values.known[side.name].shape
+            told = self.values.told(side, scope)
+            if told is not None:
+                return told
             if isinstance(side, ast.Apply) and isinstance(side.function, ast.Name):
                 entry = self.unit.find(side.function.name)
                 if entry is not None and isinstance(entry.declaration, ast.Fn) and entry.declaration.result is not None:

@@ -13,7 +13,7 @@ from cachet_verify.core.ir import Program
 from cachet_verify.diagnostic import CachetError, Diagnostic
 from cachet_verify.elaborate.behind import Behind, behind, is_asked
 from cachet_verify.elaborate.build import build_program, build_schedule, is_word_function, report_depth
-from cachet_verify.elaborate.definition import check_function, check_implementation
+from cachet_verify.elaborate.definition import check_function, check_implementation, check_value_function, is_value_function
 from cachet_verify.elaborate.item import LawItem, LayoutItem, OtherItem, ProgramItem, ProofItem, ScheduleItem, SynthItem
 from cachet_verify.elaborate.law import build_law
 from cachet_verify.elaborate.layout import build_layout
@@ -178,7 +178,7 @@ class _ModuleBuilder:
         for name, entry in self.unit.own.items():
             decl = entry.declaration
             try:
-                if isinstance(decl, ast.Contraction) or (isinstance(decl, ast.Fn) and (decl.is_instr or not is_word_function(decl))):
+                if isinstance(decl, ast.Contraction) or (isinstance(decl, ast.Fn) and self.is_program(decl)):
                     programs[name] = self.unit.program(entry, None)
                 elif isinstance(decl, ast.Schedule):
                     schedules[name] = self.unit.schedule(entry, None)
@@ -188,12 +188,18 @@ class _ModuleBuilder:
                 report_depth(self.unit, decl)
         return programs, schedules
 
+    def is_program(self, fn: ast.Fn) -> bool:
+        """Whether a function has a program of its own: it is no function of values, which is inlined."""
+        return fn.is_instr or not (is_word_function(fn) or is_value_function(self.unit, fn))
+
     def definitions(self) -> None:
         """Check the definitions that make no program."""
         for decl in self.unit.loaded.tree.declarations:
             try:
                 if isinstance(decl, ast.Fn) and is_word_function(decl):
                     check_function(self.unit, decl)
+                elif isinstance(decl, ast.Fn) and is_value_function(self.unit, decl):
+                    check_value_function(self.unit, decl)
                 elif isinstance(decl, ast.Impl):
                     check_implementation(self.unit, decl)
             except RecursionError:

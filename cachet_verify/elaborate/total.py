@@ -18,8 +18,9 @@ from cachet_verify.elaborate.item import Implementation
 from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.range import summed_range
-from cachet_verify.elaborate.record import Parts, Records, Shape
+from cachet_verify.elaborate.record import Records
 from cachet_verify.elaborate.scope import GenericEntity, Scope, ValueType
+from cachet_verify.elaborate.shape import Parts, Shape, has_arrays
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
@@ -107,9 +108,13 @@ class Totals(Inlined):
         """The local that holds a total; a value that is no fold stays as it is."""
         if not isinstance(value, Fold):
             return value
-        name = self.context.fresh.take("total")
+        name = self.context.fresh.take(self.equation_name(expr) or "total")
         self.before(place, expr).append(Declare(name, elem, init=value, span=expr.span))
         return Load(name)
+
+    def equation_name(self, expr: ast.Expr) -> str:
+        """The intermediate whose equation an expression is all of; empty where there is none."""
+        return ""
 
     def before(self, place: Place, expr: ast.Expr) -> list[Stmt]:
         """The statements in front of the one at hand."""
@@ -187,6 +192,8 @@ class Totals(Inlined):
 
     def note(self, expr: ast.Sum | ast.Reduce, counters: Counters, monoid: Monoid) -> None:
         """Note what a reduction combines."""
+        if has_arrays(monoid.shape):
+            raise UnsupportedError(f"a reduction to a `{monoid.shape.record}`, which has an array in it,", expr.span)
         words = tuple((name, kind.elem) for name, kind in monoid.shape.parts)
         made = Reduction(counters[0][0], monoid.name, expr.reassoc, words, monoid.apply("empty", (), None), ())
         self.reductions.append(self.completed(made, monoid, expr.body))
@@ -219,7 +226,9 @@ class Totals(Inlined):
         """A total of one variable a part, which loops update; new parts are computed before the parts that they read change."""
         inner, element = step
         take = self.context.fresh.take
-        totals = tuple(take(name) if name else self.context.fresh.accumulator() for name, _ in monoid.shape.parts)
+        whole = self.equation_name(expr)
+        named = tuple(name or whole for name, _ in monoid.shape.parts)
+        totals = tuple(take(name) if name else self.context.fresh.accumulator() for name in named)
         kinds = tuple(kind for _, kind in monoid.shape.parts)
         here = Place(Scope(), None, inner)
         given = tuple(self.named_once(value, kind, name or "e", here) for value, (name, kind) in zip(element, monoid.shape.parts, strict=True))

@@ -11,7 +11,7 @@ from cachet_verify.core import real
 from cachet_verify.encodings.script import EncodingError, Script
 from cachet_verify.kernel.obligation import RealObligation
 
-_QUOTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_'.!?$%&*+/<=>^~-]*\Z")
+_QUOTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_'.,!?$%&*+/<=>^~[\]-]*\Z")
 _RELATIONS = {"==": "=", "<=": "<=", "<": "<"}
 
 
