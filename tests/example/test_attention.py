@@ -6,6 +6,7 @@ What the tool prints is read from docs/attention.md, whose outputs another test 
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ def test_claims_of_regrouped_schedules_have_two_parts() -> None:
     assert "\nflash: bits of flash_shadow; reals of lookup\n  arithmetic: M4Gpu\n" in CHECKED
     assert "\nsame_words: bits of in_blocks\n  arithmetic: M4Gpu\n" in CHECKED
     assert "\n6 proved, 0 refused, 0 undecided;" in CHECKED
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    page = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
+    texts = re.findall(r"```cachet\n(.*?)```", page, re.DOTALL)
+    assert len(texts) == 3
+    assert all(text in EXAMPLE.read_text(encoding="utf-8") for text in texts)
 
 
 def test_plain_loops_in_another_order_have_other_words(tmp_path: Path) -> None:

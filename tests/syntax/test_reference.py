@@ -1,4 +1,4 @@
-"""Every example of docs/language.md parses, prints, and parses back; its lists of words are those of the code."""
+"""Every example of the pages on the language, steps and attention parses, prints, and parses back; lists of words are those of the code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from cachet_verify.syntax.print import print_file, print_statements
 from cachet_verify.syntax.schedule import CLAUSE_WORDS
 from cachet_verify.syntax.token import KEYWORDS, MAX_DIGITS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```(cachet(?:-body)?)\n(.*?)```", PAGE, re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "language.md").read_text(encoding="utf-8")
+
+
+def examples(page: str) -> list[tuple[str, str]]:
+    """The texts of a page that are in the language, each a file or a body."""
+    return re.findall(r"```(cachet(?:-body)?)\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+EXAMPLES = [example for page in ("language.md", "steps.md", "attention.md") for example in examples(page)]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
@@ -30,7 +38,7 @@ def test_an_example_of_the_reference_parses_and_prints(example: tuple[str, str])
 
 
 def test_the_reference_has_examples() -> None:
-    assert len(EXAMPLES) >= 7
+    assert len(examples("language.md")) >= 7
 
 
 def test_the_words_and_limits_of_the_reference_are_those_of_the_code() -> None:
