@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.ir import Blockwise, Program, Reduction
 from cachet_verify.judge.plan import Asked, refusal
 from cachet_verify.kernel.claim import Claim, RuleError, SameOverReals, discharge, transitivity_over_reals
-from cachet_verify.kernel.regroup import bare, equations
+from cachet_verify.kernel.regroup import bared, equations
 from cachet_verify.report.record import ClaimPart, Refusal, Replay
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.fuse import FusedBlock, changes_order, index_of
@@ -102,9 +102,9 @@ def broken_law(reductions: Iterable[Reduction], name: str, span: Span | None) ->
             if refused is not None:
                 return refused
             continue
-        for law in equations(reduction):
+        for law in equations(bared(reduction)):
             points = tuple(Point(variable.fields, tuple(words for _, words in variable.points)) for variable in law.variables)
-            found = find_difference("reals", points, tuple(map(bare, law.left)), tuple(map(bare, law.right)))
+            found = find_difference("reals", points, law.left, law.right)
             if found is None:
                 continue
             of = reduction.monoid or f"sum on {reduction.parts[0][1]}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 from cachet_verify.core.element import ELEMENTS, Element
 from cachet_verify.core.family import UnmodelledError
@@ -52,6 +52,9 @@ def law_over_words(variables: tuple[LawVariable, ...], left: tuple[Value, ...], 
 
 def _asked(names: Mapping[str, str], left: Value, right: Value) -> Iterator[Obligation]:
     """The obligations of one part, by the kind of its operations."""
+    for part in chain(parts(left), parts(right)):
+        if isinstance(part, Op) and part.name not in _RING | _ORDER | _BITS:
+            raise UnmodelledError(f"{part.name} in a law over words")
     element = _element(names, left, right)
     used = {part.name for side in (left, right) for part in parts(side) if isinstance(part, Op)}
     if used <= _ORDER:

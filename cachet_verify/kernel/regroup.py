@@ -408,15 +408,19 @@ def equations(reduction: Reduction) -> tuple[Equation, ...]:
 def _laws(reduction: Reduction, domain: str, is_guarded: bool) -> Iterator[Obligation]:
     """The obligations of the equations; over the reals, what is combined is again a number or a point.
 
-    A guard may leave a block without elements: combining with its empty value changes nothing then.
+    A guard may leave a block without elements: combining with its empty value changes nothing then. Over words, what is not read is
+    found before equations are written out.
     """
+    if domain == "words":
+        law_over_words(tuple(variable_of(reduction, letter) for letter in "ab"), reduction.combined, reduction.combined)
+    else:
+        reduction = bared(reduction)
     if is_guarded:
         whole = variable_of(reduction, "a")
         yield from _law(domain, (whole,), combine(reduction, parts_of(whole), reduction.empty), parts_of(whole))
     if domain == "reals":
         variables = tuple(variable_of(reduction, letter) for letter in "ab")
-        combined = combine(reduction, *(parts_of(variable) for variable in variables))
-        closed_over_reals(variables, tuple(map(bare, combined)))
+        closed_over_reals(variables, combine(reduction, *(parts_of(variable) for variable in variables)))
     for law in equations(reduction):
         yield from _law(domain, law.variables, law.left, law.right)
 
@@ -459,9 +463,14 @@ def bare(value: Value) -> Value:
     return value
 
 
+def bared(reduction: Reduction) -> Reduction:
+    """A reduction whose values are combined as real numbers are; of what is computed for an exponential nothing is left to be copied."""
+    return replace(reduction, combined=tuple(map(bare, reduction.combined)))
+
+
 def functions_of(reduction: Reduction) -> frozenset[Mark]:
     """The functions whose words are taken for those of real ones."""
-    block = () if reduction.block is None else (*reduction.block.result, *(term.value for term in reduction.block.terms))
+    block = () if reduction.block is None else (*reduction.block.element, *reduction.block.result, *(term.value for term in reduction.block.terms))
     parts = (part for value in (*reduction.combined, *block) for part in values(value))
     used = dict.fromkeys(part for part in parts if isinstance(part, Op) and part.name in WHOLE)
     return frozenset(Mark("function", f"{call.name} {call.elem}", "its words stand for the real function", function_identity(call)) for call in used)
