@@ -48,12 +48,13 @@ def check_function(unit: Unit, fn: ast.Fn) -> None:
 
 
 def is_value_function(unit: Unit, fn: ast.Fn) -> bool:
-    """Whether a function takes arrays of so many words as values, and gives a value.
+    """Whether a function takes or gives arrays of so many words, and they are values.
 
     No parameter says what memory is for, the extents of its arrays are numbers, and its last line is no call of a program:
     else the words for memory have been left out.
     """
-    arrays = [param.storage.type for param in fn.params if param.storage is not None and isinstance(param.storage.type, ast.ArrayType)]
+    storages = [*(param.storage for param in fn.params), fn.result.storage if fn.result is not None else None]
+    arrays = [storage.type for storage in storages if storage is not None and isinstance(storage.type, ast.ArrayType)]
     if not arrays or fn.is_instr or fn.contract != ast.Contract() or any(param.mode for param in fn.params):
         return False
     dims = (dim for kind in arrays for dim in flat_type(kind)[1])

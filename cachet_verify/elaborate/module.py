@@ -196,10 +196,10 @@ class _ModuleBuilder:
         """Check the definitions that make no program."""
         for decl in self.unit.loaded.tree.declarations:
             try:
-                if isinstance(decl, ast.Fn) and is_word_function(decl):
-                    check_function(self.unit, decl)
-                elif isinstance(decl, ast.Fn) and is_value_function(self.unit, decl):
+                if isinstance(decl, ast.Fn) and is_value_function(self.unit, decl):
                     check_value_function(self.unit, decl)
+                elif isinstance(decl, ast.Fn) and is_word_function(decl):
+                    check_function(self.unit, decl)
                 elif isinstance(decl, ast.Impl):
                     check_implementation(self.unit, decl)
             except RecursionError:

@@ -6,7 +6,7 @@ in memory: it is its parts, in the order of its declaration. Arithmetic on array
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cachet_verify.core.index import Const
 from cachet_verify.core.ir import Op, Stmt, Value
@@ -66,6 +66,9 @@ class Records(Shapes):
         entry = self.function(expr)
         if entry is not None and isinstance(expr, ast.Apply) and not self.goes_cellwise(entry, expr, place.scope):
             return self.called(entry, expr.args, shape, place)
+        if isinstance(expr, ast.ListExpr):
+            items = self.items(expr, shape)
+            return tuple(self.check(item, kind, place) for item, (_, kind) in zip(items, shape.parts, strict=True))
         if is_repeat(expr) and isinstance(expr, ast.Apply):
             return (self.check(expr.args[0], shape.parts[0][1], place),) * len(shape.parts)
         if self.told(expr, place.scope) is None:
@@ -84,6 +87,12 @@ class Records(Shapes):
             base = self.told(expr.base, place.scope)
             return None if base is None or base.dims else Parts(base, self.parts(expr.base, base, place)).part(expr.name)
         return None
+
+    def items(self, expr: ast.ListExpr, shape: Shape) -> tuple[ast.Expr, ...]:
+        """The cells of `[x, y]`. Raises StopError where there are not as many."""
+        if shape.dims != (len(expr.items),):
+            raise self.wrong(expr, shape, "a word for each cell of an array of one dimension")
+        return expr.items
 
     def own_cell(self, found: Parts, wanted: ValueType, expr: ast.Expr) -> Value:
         """The cell that is computed at the moment, of an array of its shape. Raises StopError where a word is wanted, or another array."""
@@ -192,6 +201,19 @@ class Records(Shapes):
         return self.told(value, scope) or word_shape(self.infer(value, scope) or shape.parts[0][1])
 
     # --- words inside ---
+
+    def forms(self) -> tuple[tuple[type, Callable[..., Value]], ...]:
+        """The method for each class of expression."""
+        return (*super().forms(), (ast.ListExpr, self.listed))
+
+    def listed(self, expr: ast.ListExpr, wanted: ValueType, place: Place) -> Value:
+        """`[x, y]` where a cell of an array is computed."""
+        if self.at is None:
+            raise self.context.stop("elaborate.type.mismatch", f"this is an array, and `{wanted.text()}` is wanted here", expr.span)
+        shape, number = self.at
+        item = self.items(expr, shape)[number]
+        with self.computing(None):
+            return self.check(item, wanted, place)
 
     def named(self, expr: ast.Name, wanted: ValueType, place: Place) -> Value:
         """A name of a word, or of an array whose cell is computed."""

@@ -112,6 +112,9 @@ class Shapes(Values):
             base = self.told(expr.base, scope)
             field = None if base is None else base.field(expr.name)
             return field if field is not None and field.dims else None
+        if isinstance(expr, ast.ListExpr):
+            kind = next((kind for item in expr.items if (kind := self.infer(item, scope)) is not None), None)
+            return None if kind is None else array_shape(kind, (len(expr.items),))
         if isinstance(expr, ast.Unary) and expr.operator == "-":
             return self.first_array((expr.operand,), scope)
         if isinstance(expr, ast.Binary) and expr.operator in ARITHMETIC:

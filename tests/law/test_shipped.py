@@ -8,7 +8,7 @@ import cachet_verify
 from cachet_verify.resource_path import list_sources, shipped_root
 
 SHIPPED = {path.stem: path for folder in ("stdlib", "laws") for path in list_sources([shipped_root() / folder]) if "law " in path.read_text()}
-COUNTS = {"attention": 5, "elementary": 3, "logsum": 6, "matrix": 24, "monoid": 12, "semiring": 153}
+COUNTS = {"attention": 5, "elementary": 3, "logsum": 6, "matrix": 24, "monoid": 12, "rows": 8, "semiring": 153}
 """The laws of each file, counted by hand, so that none goes unasked; a file that gains one states it here."""
 
 

@@ -1,0 +1,144 @@
+"""Summaries of rows of values: records with arrays in them, whose laws are proved cell by cell, and mistakes in one cell refused with values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cachet_verify
+from cachet_verify.report.record import FileReport, ItemReport
+from cachet_verify.resource_path import shipped_root
+
+TEXT = (shipped_root() / "stdlib" / "rows.cachet").read_text().partition("// --- rows of 4")[0]
+COMBINED = "o = a.o * x + b.o * y }"
+START = "from (a.o * alpha) as"
+STEP = "fma (exp (s[j] - m2)) v[j] t"
+
+
+def checked(text: str, path: Path) -> FileReport:
+    path.write_text(text)
+    (report,) = cachet_verify.check([path]).files
+    return report
+
+
+def law(text: str, words: str, path: Path) -> ItemReport:
+    """One law of a text, whose other laws are left out; `fn block` with them, where the law is not of blocks."""
+    before, block, laws = text.partition("  fn block")
+    kept = text if words.startswith("block") else before + laws[laws.index("  law ") :] if block else text
+    lines = [line for line in kept.splitlines() if not line.startswith("  law ") or line == f"  law {words} over reals"]
+    (item,) = (item for item in checked("\n".join([*lines, ""]), path).items if item.kind == "law")
+    return item
+
+
+# (text replaced, by, law that then fails): worked out by hand
+MISTAKES = (
+    (COMBINED, "o = [a.o[0] * x + b.o[0] * y, a.o[1] + b.o[1] * y] }", "commutative"),  # one cell is not rescaled
+    (COMBINED, "o = [a.o[0] * x + b.o[0] * y, a.o[1] + b.o[1] * y] }", "associative"),
+    (COMBINED, "o = [a.o[1] * x + b.o[1] * y, a.o[0] * x + b.o[0] * y] }", "identity"),  # the cells swapped
+    (COMBINED, "o = [a.o[0] * x + b.o[0] * y, a.o[1] * x + b.o[0] * y] }", "commutative"),  # one cell of the other's neighbour
+    (COMBINED, "o = repeat (a.o[0] * x + b.o[0] * y) }", "identity"),  # the first cell everywhere
+    (COMBINED, "o = a.o * y + b.o * x }", "identity"),
+    ("o = repeat (-0.0) }", "o = [-0.0, 1.0] }", "identity"),
+    (START, "from a.o as", "block key2"),
+    (START, "from [a.o[0] * alpha, a.o[1]] as", "block key2"),  # one cell is not rescaled
+    (START, "from [a.o[1] * alpha, a.o[0] * alpha] as", "block key2"),
+    (STEP, "t + [exp (s[j] - m2) * v[j, 0], v[j, 1]]", "block key2"),  # one cell's weight is missing
+    (STEP, "fma (exp (s[j] - m2)) [v[j, 1], v[j, 0]] t", "block key2"),
+    (STEP, "fma (exp (s[j] - m2)) (repeat v[j, 1]) t", "block key2"),
+    ("o = mix }", "o = [mix[1], mix[0]] }", "block key2"),
+    ("l = 1.0, o = v }", "l = 1.0, o = [v[0], v[0]] }", "block key2"),
+)
+
+
+@pytest.mark.parametrize(("old", "new", "words"), MISTAKES)
+def test_a_mistake_in_a_cell_is_refused_with_values(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert TEXT.count(old) == 1
+    found = law(TEXT.replace(old, new), words, tmp_path / "wrong.cachet")
+    assert found.verdict.value == "refused"
+    assert found.refusal is not None
+    assert found.refusal.code == "law.not-proved"
+    assert found.refusal.counterexample
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (COMBINED, "o = [a.o[0] * x + b.o[0] * y, b.o[1] * y + x * a.o[1]] }", "commutative"),
+        ("let mix = fold j in 0 .. B " + START + " t: [f32; 2] do " + STEP, "let mix = a.o * alpha + (sum j. exp (s[j] - m2) * v[j])", "block key2"),
+        (  # `a` is the total inside
+            START + " t: [f32; 2] do " + STEP,
+            START + " a: [f32; 2] do a + [exp (s[j] - m2) * v[j, 0], v[j][1] * exp (s[j] - m2)]",
+            "block key2",
+        ),
+    ],
+)
+def test_the_same_written_otherwise_is_proved(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert TEXT.count(old) == 1
+    assert law(TEXT.replace(old, new), words, tmp_path / "same.cachet").verdict.value == "proved"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("v: [[f32; 2]; B]", "v: [[f32; 3]; B]", "elaborate.type.mismatch"),
+        ("(v: [f32; 2]) = Rows2 { m = s, l = 1.0, o = v }", "(v: [f32; 3]) = Rows2 { m = s, l = 1.0, o = [v[0], v[1]] }", "elaborate.block.key"),
+        ("v: [[f32; 2]; B]", "v: [f32; B]", "elaborate.block.key"),
+        (STEP, "fma (exp (s[j] - m2)) v t", "elaborate.index.rank"),
+        (STEP, "fma (exp (s[j] - m2)) v[j, 2] t", "elaborate.index.rank"),
+        (STEP, "fma (exp (s[j] - m2)) v[j, j] t", "elaborate.index.rank"),
+        ("t: [f32; 2] do", "t: [f32; 3] do", "elaborate.type.mismatch"),
+        ("t: [f32; 2] do", "t: f32 do", "elaborate.type.mismatch"),
+        ("o = mix }", "o = v[0] }", "elaborate.block.form"),
+        ("o = mix }", "o = weight }", "elaborate.type.mismatch"),
+        ("o = repeat (-0.0) }", "o = -0.0 }", "elaborate.type.mismatch"),
+        ("o = v }", "o = s }", "elaborate.type.mismatch"),
+        (COMBINED, "o = [a.o[0]] }", "elaborate.type.mismatch"),
+        (COMBINED, "o = a }", "elaborate.type.mismatch"),
+        ("l = a.l * x + b.l * y", "l = a.o * x + b.l * y", "elaborate.type.mismatch"),
+        ("l = a.l * x + b.l * y", "l = a.o[2]", "elaborate.index.rank"),
+    ],
+)
+def test_what_is_no_array_of_so_many_is_refused_where_it_stands(old: str, new: str, code: str, tmp_path: Path) -> None:
+    assert TEXT.count(old) == 1
+    report = checked(TEXT.replace(old, new), tmp_path / "form.cachet")
+    found = [item for item in report.diagnostics if item.code == code]
+    assert found
+    assert all(item.line for item in found)
+
+
+EQUATIONS = """fn twice x = x + x
+fn dot (v: [f32; 2]) (w: [f32; 2]) -> f32 = v[0] * w[0] + v[1] * w[1]
+fn turned (v: [f32; 2]) -> [f32; 2] = [v[1], v[0]]
+law shown (v: [f32; 2]) (w: [f32; 2]) (x: f32) over reals : {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("twice v == v * 2.0", "proved"),  # a function of words goes cell by cell
+        ("dot v w == dot w v", "proved"),
+        ("dot v w == dot v v", "refused"),
+        ("v * dot v w == [v[0] * v[0] * w[0] + v[0] * v[1] * w[1], dot v w * v[1]]", "proved"),  # the same word for each cell
+        ("turned v == v", "refused"),
+        ("turned v + w == turned (v + turned w)", "proved"),
+        ("v + repeat x == [x + v[0], x + v[1]]", "proved"),
+        ("(if x < 0.0 then v else w) == [if x < 0.0 then v[0] else w[0], if x < 0.0 then v[1] else w[1]]", "proved"),
+        ("max v w == [max v[0] w[0], max w[1] v[1]]", "proved"),
+        ("max v w == repeat (max v[0] w[0])", "refused"),
+        ("v[0] == v[1]", "refused"),
+    ],
+)
+def test_arithmetic_on_arrays_goes_cell_by_cell(claim: str, verdict: str, tmp_path: Path) -> None:
+    report = checked(EQUATIONS.format(claim), tmp_path / "equation.cachet")
+    assert [item.verdict.value for item in report.items] == [verdict]
+
+
+def test_a_contraction_does_not_reduce_by_rows(tmp_path: Path) -> None:
+    text = TEXT.partition("  fn block")[0] + "\ncontraction c (reads s: [f32; K]) (reads v: [f32; K]) -> out y: [f32; 1] =\n"
+    text += "  y[i] = (reduce (OnlineRows 2) k. key2 (s[k]) ([v[k], v[k]])).l\n"
+    report = checked(text, tmp_path / "rows.cachet")
+    (item,) = (item for item in report.items if item.name == "c")
+    assert item.verdict.value == "undecided"
+    assert not report.diagnostics
