@@ -40,7 +40,7 @@ from cachet_verify.judge.plan import Asked, Plan, Settled, faulted
 from cachet_verify.judge.schedule import Applied, apply_schedule, inapplicable, plan_schedule
 from cachet_verify.judge.synth import chosen_by, plan_synth
 from cachet_verify.report.record import Verdict
-from cachet_verify.rewrite.error import StepError, UnsupportedStepError
+from cachet_verify.rewrite.error import StepError
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
@@ -255,9 +255,6 @@ def _schedule(opened: Opened, item: ScheduleItem, routes: str) -> Plan:
     if item.name not in opened.applied:
         return not_supported(Plan(item.name, "schedule", item.span), item.unsupported or (Unsupported("this schedule", item.span),))
     applied = opened.applied[item.name]
-    if isinstance(applied.stopped, UnsupportedStepError):
-        found = applied.stopped.diagnostic
-        return not_supported(Plan(item.name, "schedule", item.span), (Unsupported(found.message, found.span),))
     plan = plan_schedule(item.name, item.span, applied, routes)
     more = conditions(item.conditions, "", "program.side-condition") + layouts_of(applied.program, opened.module.layouts)
     plan = replace(
@@ -298,7 +295,7 @@ def _at_fault(opened: Opened, declaration: ast.StepFn) -> Settled | None:
     """The refusal of a step whose definition, or what it makes of the program, stopped a schedule; one that found nothing to match is unused."""
     for applied in opened.applied.values():
         error = applied.stopped
-        if error is not None and applied.stopped_at == declaration.name and not isinstance(error, UnsupportedStepError):
+        if error is not None and applied.stopped_at == declaration.name:
             place = next((note.span for note in error.diagnostic.notes if _within(note.span, declaration.span)), None)
             if error.diagnostic.code == "rewrite.rule" or place is not None:
                 found = replace(error.diagnostic, span=place or declaration.span, notes=())

@@ -12,23 +12,41 @@ from dataclasses import replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import Formula, Index, variables
-from cachet_verify.core.ir import Block, Blocks, Choose, Declare, Domain, Fold, For, Grid, If, Load, OfIndex, Stmt, Store, Value, statements, values
+from cachet_verify.core.ir import (
+    Block,
+    Blocks,
+    Choose,
+    Declare,
+    Domain,
+    Fold,
+    For,
+    Grid,
+    If,
+    Inlined,
+    Load,
+    OfIndex,
+    Stmt,
+    Store,
+    Value,
+    statements,
+    values,
+)
 from cachet_verify.kernel.uniform import Along, uniform
 from cachet_verify.rewrite.outcome import Chain
-from cachet_verify.rewrite.place import Path, statement_at, with_statements
-from cachet_verify.rewrite.traverse import Change
+from cachet_verify.rewrite.place import Path, children, statement_at, with_statements
+from cachet_verify.rewrite.traverse import Change, bare
 
 _NONE: frozenset[int] = frozenset()
 
 
-def once(chain: Chain, path: Path, copies: Mapping[str, int], locals_: Sequence[str], count: int) -> Chain:
+def once(chain: Chain, path: Path, copies: Mapping[str, int], locals_: Sequence[str], count: int, inside: Sequence[str] = ()) -> Chain:
     """The chain with each of the locals along those counters only on which it depends.
 
     `copies` gives the place, of `count`, of the counter that a loop stands for; each local has a dimension for each
-    counter, those first.
+    counter, those first. Those of `inside` are declared in the loops, and have none.
     """
-    dims = {name: tuple(range(count)) for name in locals_}
-    needed = _needed(statement_at(chain.program.body, path), copies, dims)
+    dims: dict[str, tuple[int, ...]] = {name: tuple(range(count)) for name in locals_}
+    needed = _needed(statement_at(chain.program.body, path), copies, {**dims, **dict.fromkeys(inside, ())})
     for counter in reversed(range(count)):
         spared = frozenset(name for name in locals_ if counter not in needed[name])
         if spared:
@@ -59,12 +77,13 @@ def _stores(stmt: Stmt, copies: Mapping[str, int], around: frozenset[int] = _NON
     """The stores in a statement, each with the counters that guards and the bounds of loops around it speak of."""
     if isinstance(stmt, Store):
         return [(stmt, around)]
+    if isinstance(stmt, Declare) and stmt.init is not None:
+        return [(Store(stmt.name, (), stmt.init), around)]
     if isinstance(stmt, For):
         around |= _of_domain(stmt.domain, copies)
     if isinstance(stmt, If):
         around |= _of_condition(stmt.condition, copies)
-    held = stmt.body.body if isinstance(stmt, (For, Grid)) else stmt.then.body if isinstance(stmt, If) else ()
-    return [found for part in held for found in _stores(part, copies, around)]
+    return [found for _, block in children(stmt) for part in block.body for found in _stores(part, copies, around)]
 
 
 def _of_domain(domain: Domain, copies: Mapping[str, int]) -> frozenset[int]:
@@ -73,11 +92,11 @@ def _of_domain(domain: Domain, copies: Mapping[str, int]) -> frozenset[int]:
 
 
 def _of_terms(terms: Iterable[Index], copies: Mapping[str, int]) -> frozenset[int]:
-    return frozenset(copies[name] for term in terms for name in variables(term) if name in copies)
+    return frozenset(copies[name] for term in terms for name in bare(variables(term)) if name in copies)
 
 
 def _of_condition(condition: Formula, copies: Mapping[str, int]) -> frozenset[int]:
-    return frozenset(copies[name] for name in variables(condition) if name in copies)
+    return frozenset(copies[name] for name in bare(variables(condition)) if name in copies)
 
 
 def _of_value(value: Value, copies: Mapping[str, int], dims: Mapping[str, tuple[int, ...]], needed: Mapping[str, frozenset[int]]) -> frozenset[int]:
@@ -106,7 +125,7 @@ def _spared(chain: Chain, path: Path, copies: Mapping[str, int], places: Mapping
     gone = frozenset(
         loop.counter
         for loop in statements(Block((grid,)))
-        if isinstance(loop, For) and copies.get(loop.counter) == counter and all(store.buffer in places for store, _ in _stores(loop, copies))
+        if isinstance(loop, For) and copies.get(loop.counter) == counter and _stores_to(loop, copies) <= frozenset(places)
     )
     after = with_statements(program, path, 1, _once(grid, places, gone))
     buffers = lower(program).buffers
@@ -115,19 +134,29 @@ def _spared(chain: Chain, path: Path, copies: Mapping[str, int], places: Mapping
     return chain.then(uniform(program, after, Along(along, gone)))
 
 
+def _stores_to(loop: For, copies: Mapping[str, int]) -> frozenset[str]:
+    """What a loop stores to and does not declare."""
+    own = {stmt.name for stmt in statements(loop.body) if isinstance(stmt, Declare)}
+    return frozenset(store.buffer for store, _ in _stores(loop, copies)) - own
+
+
 def _once(stmt: Stmt, places: Mapping[str, int], gone: frozenset[str]) -> tuple[Stmt, ...]:
     """A statement without the loops that go, the arrays without the dimension."""
 
     def less(load: Load) -> Load:
         return Load(load.buffer, _less(load.index, places[load.buffer])) if load.buffer in places else load
 
-    if isinstance(stmt, (For, Grid)):
-        body = tuple(part for held in stmt.body.body for part in _once(held, places, gone))
-        return body if isinstance(stmt, For) and stmt.counter in gone else (replace(stmt, body=Block(body)),)
+    def inside(block: Block) -> Block:
+        return Block(tuple(part for held in block.body for part in _once(held, places, gone)))
+
+    if isinstance(stmt, (For, Grid, Inlined)):
+        return inside(stmt.body).body if isinstance(stmt, For) and stmt.counter in gone else (replace(stmt, body=inside(stmt.body)),)
     if isinstance(stmt, If):
-        return (replace(stmt, then=Block(tuple(part for held in stmt.then.body for part in _once(held, places, gone)))),)
-    if isinstance(stmt, Declare):
-        return (replace(stmt, shape=_less(stmt.shape, places[stmt.name])),) if stmt.name in places else (stmt,)
+        return (replace(stmt, then=inside(stmt.then), orelse=inside(stmt.orelse)),)
+    if isinstance(stmt, Block):
+        return (inside(stmt),)
+    if isinstance(stmt, Declare) and stmt.name in places:
+        return (replace(stmt, shape=_less(stmt.shape, places[stmt.name])),)
     turned = Change(loads=less).stmt(stmt)
     if isinstance(turned, Store) and turned.buffer in places:
         turned = replace(turned, index=_less(turned.index, places[turned.buffer]))

@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from cachet_verify.core.family import UnmodelledError
 from cachet_verify.core.ir import Program
-from cachet_verify.diagnostic import Diagnostic, Note
+from cachet_verify.diagnostic import Note
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.rewrite.block_name import name_blocks
+from cachet_verify.rewrite.compute import compute
 from cachet_verify.rewrite.double_buffer import double_buffer
 from cachet_verify.rewrite.element import element
-from cachet_verify.rewrite.error import StepError, UnsupportedStepError, refuse
+from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expand import expand
 from cachet_verify.rewrite.fuse import FusedBlock, fused
 from cachet_verify.rewrite.grid import grid
@@ -51,12 +52,10 @@ _BUILT_IN: dict[str, Callable[[Program, ast.Step, Scope], Chain]] = {
     "parts": parts,
     "element": element,
     "stage": stage,
+    "compute": lambda program, step, scope: compute(program, step),
     "double_buffer": lambda program, step, scope: double_buffer(program, step),
 }
 """Layout steps whose `to` is computed; the kernel checks them like any other."""
-
-LATER = frozenset(("compute",))
-"""Steps of the language that have no meaning here yet."""
 
 
 def apply_step(program: Program, step: ast.ScheduleLine, scope: Scope) -> StepOutcome:
@@ -100,8 +99,6 @@ def _chain(program: Program, step: ast.ScheduleLine, scope: Scope) -> Chain:
         raise refuse("not-a-step", "this line does not rewrite the program", step.span)
     if step.name in _BUILT_IN and step.name not in scope.step_fns:
         return _BUILT_IN[step.name](program, step, scope)
-    if step.name in LATER and step.name not in scope.step_fns:
-        raise UnsupportedStepError(Diagnostic("rewrite.not-supported", f"the step {step.name} is not supported yet", step.span))
     return apply_library_step(program, step, scope)
 
 

@@ -110,9 +110,9 @@ document(
 )
 document(
     "rewrite.not-supported",
-    "The step belongs to the language, but this version gives it no meaning yet. A schedule that uses it is undecided.",
-    "schedule flash of attend on M4Gpu =\n  compute s at j",
-    "Leave the step out, or write the nest by hand and compare it: `proof p = relate F to G`.",
+    "The steps of a schedule are understood one by one, but not together: one reduction is regrouped over words and another over the reals.",
+    "schedule s of both =\n  regroup j by 8 as gj    // a maximum: over words\n  regroup k by 8 as gk    // a sum of floats: over the reals",
+    "Regroup them in schedules of their own, each of its contraction.",
 )
 document(
     "rewrite.not-a-step",

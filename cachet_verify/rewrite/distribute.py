@@ -16,15 +16,15 @@ from dataclasses import replace
 
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ZERO, Index, Var, variables
-from cachet_verify.core.ir import Block, Declare, For, Grid, If, Load, Program, Range, Stmt, Store
+from cachet_verify.core.ir import Block, Declare, For, Grid, Program, Range, Stmt
 from cachet_verify.kernel.normal import same_families
-from cachet_verify.kernel.relocate import Places, relocate_local
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.rewrite.alike import once
 from cachet_verify.rewrite.hole import stmt_text
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, statement_at, with_statements
+from cachet_verify.rewrite.relocated import relocated
 from cachet_verify.rewrite.straight import check_straight, is_elements, refused, straight, widened
 from cachet_verify.rewrite.tidy import tidied
 from cachet_verify.rewrite.traverse import Change, fresh, taken
@@ -119,7 +119,7 @@ def _level(chain: Chain, path: Path, copies: Copies) -> tuple[Chain, tuple[str, 
     names, body = _held(statement_at(chain.program.body, path), len(copies.loops))
     locals_ = tuple(stmt for stmt in body if isinstance(stmt, Declare))
     for count, local in enumerate(locals_):
-        chain = _relocated(chain, (*path[:-1], path[-1] + count), names, local, copies)
+        chain = relocated(chain, (*path[:-1], path[-1] + count), names, local, copies.extents)
     at = (*path[:-1], path[-1] + len(locals_))
     _, moved = _held(statement_at(chain.program.body, at), len(copies.loops))
     chain = _apart(chain, path, _in_place(body, moved, copies.extents), names, copies)
@@ -142,35 +142,6 @@ def _held(stmt: Stmt, depth: int) -> tuple[tuple[str, ...], tuple[Stmt, ...]]:
         names.append(loop.counter)
         body = loop.body.body
     return tuple(names), body
-
-
-def _relocated(chain: Chain, path: Path, names: tuple[str, ...], local: Declare, copies: Copies) -> Chain:
-    """A local of each iteration of the nest at `path` as an array outside of it, a cell an iteration."""
-    program = chain.program
-    outer = tuple(Var(name) for name in names)
-    change = Change(loads=lambda load: Load(load.buffer, (*outer, *load.index)) if load.buffer == local.name else load)
-    nest = _without(statement_at(program.body, path), local.name, outer, change)
-    declared = replace(local, shape=(*copies.extents, *local.shape))
-    after = with_statements(program, path, 1, (declared, *nest))
-    was, now = lower(program).buffers[local.name], lower(after).buffers[local.name]
-    coordinates = {name: f"{name} of {local.name}" for name in was.private}
-    indices = tuple(f"{place} of {local.name}" for place in range(len(local.shape)))
-    terms = tuple(Var(coordinates[name]) for name in (*now.private, *names)) + tuple(Var(name) for name in indices)
-    return chain.then(relocate_local(program, after, Places(local.name, local.name, (*coordinates.values(), *indices), terms)))
-
-
-def _without(stmt: Stmt, name: str, outer: tuple[Index, ...], change: Change) -> tuple[Stmt, ...]:
-    """A statement without the declaration of a local, whose cells are those of an array."""
-    if isinstance(stmt, Declare):
-        return () if stmt.name == name else (stmt,)
-    if isinstance(stmt, For):
-        return (replace(stmt, body=Block(tuple(part for held in stmt.body.body for part in _without(held, name, outer, change)))),)
-    if isinstance(stmt, If):
-        return (replace(stmt, then=Block(tuple(part for held in stmt.then.body for part in _without(held, name, outer, change)))),)
-    turned = change.stmt(stmt)
-    if isinstance(turned, Store) and turned.buffer == name:
-        turned = replace(turned, index=(*outer, *turned.index))
-    return (turned,)
 
 
 def _in_place(body: Sequence[Stmt], moved: Sequence[Stmt], extents: tuple[Index, ...]) -> tuple[Stmt, ...]:

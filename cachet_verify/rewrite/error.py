@@ -19,10 +19,6 @@ class StepError(CachetError):
         self.diagnostic = diagnostic
 
 
-class UnsupportedStepError(StepError):
-    """A step that the language has and this version gives no meaning to."""
-
-
 def refuse(code: str, message: str, span: Span | None = None, hint: str = "", *notes: Note) -> StepError:
     """Return the error of a step; the caller raises it. `code` is without the leading `rewrite.`."""
     return StepError(Diagnostic(f"rewrite.{code}", message, span, hint, notes))

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import Const, Index, Truth, sub
-from cachet_verify.core.ir import Blockwise, Fold, Program, Reduction, Require
+from cachet_verify.core.ir import Blockwise, Declare, Fold, For, Program, Reduction, Require
+from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.fuse import ORDERS, Cut, fuse
 from cachet_verify.rewrite.error import StepError, refuse
 from cachet_verify.rewrite.expression import counter_name
 from cachet_verify.rewrite.library import no_loop, schedule_term
 from cachet_verify.rewrite.outcome import Chain, check_askable, divides
-from cachet_verify.rewrite.place import counters
+from cachet_verify.rewrite.place import Path, counters, statement_at
 from cachet_verify.rewrite.reduction import is_regrouping, permission, place_of, shadow_name
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.traverse import fresh, taken
@@ -79,7 +80,7 @@ def _gather(step: ast.Step, others: list[ast.ScheduleLine]) -> FusedBlock:
     factor, ragged = _split_taken(index, others)
     computed: list[Computed] = []
     for line in tuple(others):
-        if isinstance(line, ast.Step) and line.name == "compute" and _at(line) == f"{index}{OUTER}":
+        if isinstance(line, ast.Step) and line.name == "compute" and _at(line) in (f"{index}{OUTER}", factor.name if factor is not None else None):
             others.remove(line)
             computed.append(Computed(counter_name(line.args[0]) or "" if len(line.args) == 1 else "", line.span))
     return FusedBlock(index, factor, ragged, tuple(computed), step, span=step.span)
@@ -127,19 +128,41 @@ def fused(program: Program, line: FusedBlock, scope: Scope) -> Chain:
     if line.factor is None:
         raise refuse("no-split", f"`{line.index}` is not cut into blocks", step.span, f"`split {line.index} by 8` before it")
     size, whole, need = _size(program, place.domain, line, scope)
-    used = set(taken(program))
+    orders = _orders(form, step)
+
+    def made(used: frozenset[str], factor: ast.Factor) -> Goal:
+        take = _taking(used)
+        block = take(factor.name or f"g{line.index}")
+        cut = Cut(size, block, whole, orders, _arrays(form, reduction, line, take), need)
+        return fuse(program, place.path, reduction, place.element, cut, take, shadow_name(scope))
+
+    used = taken(program)
+    gone = _computed_inside(program, place.path) & frozenset(reduction.given)
+    try:
+        goal = made(used - gone, line.factor)
+    except RuleError:
+        if not gone:
+            raise
+        goal = made(used, line.factor)
+    return Chain(getattr(goal.statement, "after", program), (goal,))
+
+
+def _taking(used: frozenset[str]) -> Callable[[str], str]:
+    """What gives names like those asked for that nothing has."""
+    names = set(used)
 
     def take(base: str) -> str:
-        name = fresh(base, frozenset(used))
-        used.add(name)
+        name = fresh(base, frozenset(names))
+        names.add(name)
         return name
 
-    block = take(line.factor.name or f"g{line.index}")
-    arrays = _arrays(form, reduction, line, take)
-    cut = Cut(size, block, whole, _orders(form, step), arrays, need)
-    goal = fuse(program, place.path, reduction, place.element, cut, take, shadow_name(scope))
-    after = getattr(goal.statement, "after", program)
-    return Chain(after, (goal,))
+    return take
+
+
+def _computed_inside(program: Program, path: Path) -> frozenset[str]:
+    """The locals of one step of a loop: their names are free where the steps of a block write arrays in their place."""
+    loop = statement_at(program.body, path)
+    return frozenset(stmt.name for stmt in loop.body.body if isinstance(stmt, Declare)) if isinstance(loop, For) else frozenset()
 
 
 def _wrong(step: ast.Step, why: str) -> StepError:
@@ -170,8 +193,7 @@ def _arrays(form: Blockwise, reduction: Reduction, line: FusedBlock, take: Calla
             shown = ", ".join(f"`{name}`" for name in known.values() if name)
             hint = f"one of {shown}" if shown else "name the elements' parameters by equations of the contraction"
             raise refuse("no-match", f"no element of `{line.index}` is made of `{computed.name}`", computed.span, hint)
-    named = {computed.name for computed in line.computed}
-    return tuple(take(known.get(name, "") if known.get(name, "") in named else name) for name, _ in form.keys)
+    return tuple(take(known.get(name) or name) for name, _ in form.keys)
 
 
 def _orders(form: Blockwise, step: ast.Step) -> Mapping[str, str]:

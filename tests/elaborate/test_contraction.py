@@ -133,8 +133,8 @@ def test_an_intermediate_is_computed_where_it_is_used_at_the_indices_given() -> 
         loop(
             "i",
             "M",
-            Declare("total", "f32", init=fold("d", "D", F32_ZERO, "acc'0", "f32", step)),
-            store("y", ("p", "i"), op("neg", "f32", Load("total"))),
+            Declare("s", "f32", init=fold("d", "D", F32_ZERO, "acc'0", "f32", step)),
+            store("y", ("p", "i"), op("neg", "f32", Load("s"))),
         ),
     )
     assert program(text, "two").body == Block((expected,))
@@ -147,10 +147,10 @@ def test_a_sum_over_an_intermediate_takes_its_extent_from_the_operands_of_its_eq
         "  y[i, j] = sum l. t[i, l] * c[l, j]\n"
     )
     inner = fold("k", "K", Word("i32", 0), "acc'0", "i32", op("fma", "i32", load("a", "i", "k"), load("b", "k", "l"), Load("acc'0")))
-    update = store("acc'1", (), op("fma", "i32", Load("total"), load("c", "l", "j"), Load("acc'1")))
+    update = store("acc'1", (), op("fma", "i32", Load("t"), load("c", "l", "j"), Load("acc'1")))
     nest = (
         Declare("acc'1", "i32", init=Word("i32", 0), mutable=True),
-        loop("l", "L", Declare("total", "i32", init=inner), update),
+        loop("l", "L", Declare("t", "i32", init=inner), update),
         store("y", ("i", "j"), Load("acc'1")),
     )
     assert program(text, "chain").body == Block((loop("i", "M", loop("j", "N", *nest)),))

@@ -78,7 +78,7 @@ COMMANDS: dict[str, tuple[str, str, int | None]] = {
     "too few cells": ("run eights N=8 y=1.0,2.0", "run.argument", None),
     "too many cells": ("run eights N=999999992", "run.argument", None),
     "not supported": ("run waiting", "run.not-supported", 29),
-    "not supported in a schedule": ("run later", "rewrite.not-supported", 43),
+    "nothing to compute": ("run later N=2", "rewrite.no-match", 43),
     "a step that does not apply": ("run misspelt N=2", "rewrite.unknown-step", 46),
     "no nest": ("scheduled nothing", "listing.name", None),
     "no step": ("scheduled eights --step 1", "listing.step", None),
