@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cachet_verify.core.ir import Op, Program, Reduction, Value
+from cachet_verify.core.ir import Blockwise, Op, Program, Reduction, Value
 from cachet_verify.elaborate.array import ArrayImplementation, Bound, named_implementation
 from cachet_verify.elaborate.cell import spelled_out
 from cachet_verify.elaborate.context import Context
@@ -86,6 +86,14 @@ def _of_words(program: Program, bindings: Mapping[str, Implementation], context:
 
 
 def _reduction(reduction: Reduction, by: Replacement) -> Reduction:
-    """What a reduction of an instance combines."""
+    """What a reduction of an instance combines, a whole block at once included."""
     parts = tuple((name, by.elem(elem)) for name, elem in reduction.parts)
-    return replace(reduction, parts=parts, empty=tuple(map(by.value, reduction.empty)), combined=tuple(map(by.value, reduction.combined)))
+    empty, combined = tuple(map(by.value, reduction.empty)), tuple(map(by.value, reduction.combined))
+    block = None if reduction.block is None else _blockwise(reduction.block, by)
+    return replace(reduction, parts=parts, empty=empty, combined=combined, block=block)
+
+
+def _blockwise(form: Blockwise, by: Replacement) -> Blockwise:
+    keys = tuple((name, by.elem(elem)) for name, elem in form.keys)
+    terms = tuple(replace(term, elem=by.elem(term.elem), value=by.value(term.value)) for term in form.terms)
+    return replace(form, keys=keys, element=tuple(map(by.value, form.element)), terms=terms, result=tuple(map(by.value, form.result)))

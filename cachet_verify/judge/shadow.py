@@ -124,7 +124,8 @@ def _broken_block(reduction: Reduction, block: Blockwise, name: str, span: Span 
         return None
     if seen is None:
         return None
-    text = f"could not prove law {reduction.monoid}: {block.law} over reals, by which {name} fuses `{reduction.counter}`: {seen.says}"
+    of = reduction.monoid or f"sum on {reduction.parts[0][1]}"
+    text = f"could not prove law {of}: {block.law} over reals, by which {name} fuses `{reduction.counter}`: {seen.says}"
     made = refusal("law.not-proved", f"{text}\n  left: {seen.found.left}\n  right: {seen.found.right}", span)
     return replace(made, counterexample=dict(seen.found.values))
 

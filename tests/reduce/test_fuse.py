@@ -114,6 +114,47 @@ def test_a_law_that_numbers_break_refuses_the_schedule(tmp_path: Path) -> None:
     assert found.exit_code == 1
 
 
+SEMIRINGS = """import "cachet:semiring"
+impl Semiring for Longest f32 where
+  const Value = f32
+  fn zero () = -Num.infinity ()
+  fn one () = 0.0
+  fn add a b = max a b
+  fn mul a b = a + b
+  fn mul_add a b acc = max (a + b) acc
+impl Semiring for Twice f32 where
+  const Value = f32
+  fn zero () = -0.0
+  fn one () = 1.0
+  fn add a b = a + b
+  fn mul a b = a * b
+  fn mul_add a b acc = fma a b acc + 1.0
+contraction product {S : Semiring} (reads a: [S.Value; M, K]) (reads b: [S.Value; K, N]) -> out c: [S.Value; M, N] =
+  c[i, j] = sum[reassoc] k. a[i, k] * b[k, j]
+"""
+
+
+@pytest.mark.parametrize("way", ["order", "halving"])
+def test_sums_over_a_semiring_are_fused_in_its_instance(way: str, tmp_path: Path) -> None:
+    """Longest ways through a graph: maxima of sums, which do not round on small whole numbers; by hand, a row of one block and a half."""
+    text = SEMIRINGS + f"schedule s of product @(S = Longest f32) =\n  split k by 2 ragged\n  reduce k.inner by (sum: {way})\n"
+    found = command(tmp_path, text, "check")
+    assert "s: bits of s_shadow; reals of product_Longest_f32\n" in found.output
+    shadow = open_file(tmp_path / "t.cachet").program("s")
+    assert shadow is not None
+    rows = {"a": (1.0, 5.0, -2.0), "b": (3.0, -4.0, 9.0)}
+    cells: dict[str, list[int | None]] = {"c": [None], **{name: [word_of_float(x, "f32") for x in row] for name, row in rows.items()}}
+    run(shadow, {"M": 1, "K": 3, "N": 1}, cells)
+    assert cells["c"] == [word_of_float(7.0, "f32")]
+
+
+def test_a_step_that_is_not_the_sum_of_products_is_not_fused(tmp_path: Path) -> None:
+    text = SEMIRINGS + "schedule s of product @(S = Twice f32) =\n  split k by 2 ragged\n  reduce k.inner by (sum: order)\n"
+    found = command(tmp_path, text, "check")
+    assert "could not prove law sum on f32: block over reals" in found.output
+    assert found.exit_code == 1
+
+
 # --- the rule believes nothing ---
 
 
