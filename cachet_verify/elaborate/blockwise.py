@@ -194,13 +194,14 @@ class BlockBody(BlockArrays):
         return Load(free)
 
     def free(self, name: str, value: Value) -> str:
-        """A name that no other line has."""
+        """A name that no other line has; one of a cell, `mix[1]`, is of no array of the block either."""
+        whole, opened, cell = name.partition("[")
         used = {*(term.name for term in self.terms), *(key for key, _ in self.keys), "a", self.length}
         used |= {*self.arrays} | {term.acc for term in (*(term.value for term in self.terms), value) if isinstance(term, Fold)}
-        number, free = 1, name
-        while free in used:
-            free, number = f"{name}'{number}", number + 1
-        return free
+        number, free = 1, whole
+        while free in used or f"{free}{opened}{cell}" in used:
+            free, number = f"{whole}'{number}", number + 1
+        return f"{free}{opened}{cell}"
 
     def held(self, value: Value, _elem: str, _place: Place, _expr: ast.Expr) -> Value:
         """A total has its line already."""

@@ -23,10 +23,10 @@ def unrolled(reduction: Reduction, count: int) -> Sides:
     form = form_of(reduction)
     before = variable_of(reduction, "a")
     points = [Point(before.fields, tuple(words for _, words in before.points))]
-    points += [Point(((f"{name}[{place}]", elem),)) for place in range(count) for name, elem in form.keys]
+    points += [Point(((element_name(name, place), elem),)) for place in range(count) for name, elem in form.keys]
     left: tuple[Value, ...] = tuple(Load(name) for name, _ in before.fields)
     for place in range(count):
-        at = {name: Load(f"{name}[{place}]") for name, _ in form.keys}
+        at = {name: Load(element_name(name, place)) for name, _ in form.keys}
         left = combine(reduction, left, tuple(inlined(value, at) for value in form.element))
     known: dict[str, Value] = {}
     for term in form.terms:
@@ -60,6 +60,12 @@ def block_difference(reduction: Reduction) -> BlockDifference | None:
     return None
 
 
+def element_name(name: str, place: int) -> str:
+    """What an element of an array over the block is called: `s[1]`; of one that holds a cell of each, `v[2]`, as it is written, `v[1][2]`."""
+    whole, opened, cell = name.partition("[")
+    return f"{whole}[{place}]{opened}{cell}"
+
+
 def _written_out(fold: Fold, known: Mapping[str, Value], count: int) -> Value:
     """A total step by step."""
     total = inlined(fold.init, known)
@@ -71,7 +77,7 @@ def _written_out(fold: Fold, known: Mapping[str, Value], count: int) -> Value:
 def _at(value: Value, known: Mapping[str, Value], place: int) -> Value:
     """A step at one element."""
     if isinstance(value, Load):
-        return Load(f"{value.buffer}[{place}]") if value.index else known.get(value.buffer, value)
+        return Load(element_name(value.buffer, place)) if value.index else known.get(value.buffer, value)
     if isinstance(value, Op):
         return Op(value.name, value.elem, tuple(_at(arg, known, place) for arg in value.args))
     return value if isinstance(value, Word) else inlined(value, known)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cachet_verify
+from cachet_verify.judge.block import element_name
 from cachet_verify.report.record import FileReport, ItemReport
 from cachet_verify.resource_path import shipped_root
 
@@ -142,3 +143,30 @@ def test_a_contraction_does_not_reduce_by_rows(tmp_path: Path) -> None:
     (item,) = (item for item in report.items if item.name == "c")
     assert item.verdict.value == "undecided"
     assert not report.diagnostics
+
+
+def test_an_element_of_an_array_of_arrays_is_named_as_it_is_written() -> None:
+    assert [element_name(name, 1) for name in ("s", "v[2]", "v[0,3]")] == ["s[1]", "v[1][2]", "v[1][0,3]"]
+
+
+SHADOWED = """import "cachet:monoid"
+record Two = {{ n: f32, o: [f32; 2] }}
+fn one (x: f32) (y: f32) = Two {{ n = x, o = [y, y] }}
+impl Monoid for Pair where
+  const Value = Two
+  fn empty () = Two {{ n = 0.0, o = repeat 0.0 }}
+  fn combine (a: Two) (b: Two) = Two {{ n = a.n + b.n, o = a.o + b.o }}
+  fn block (a: Two) (x: [f32; B]) (y: [f32; B]) =
+    let n = sum j. x[j]
+    let y = fold j in 0 .. B from [0.0, 0.0] as t: [f32; 2] do t + {}
+    let o = a.o + y
+    Two {{ n = a.n + n, o }}
+  law block one over reals
+"""
+
+
+@pytest.mark.parametrize(("each", "verdict"), [("[y[j], y[j]]", "proved"), ("[y[j], x[j]]", "refused")])
+def test_a_line_may_take_the_name_of_an_array_of_the_block(each: str, verdict: str, tmp_path: Path) -> None:
+    """The cells of the line `y` are called as the elements of the array `y` are, and are other values."""
+    (item,) = checked(SHADOWED.format(each), tmp_path / "shadowed.cachet").items
+    assert item.verdict.value == verdict
