@@ -86,7 +86,7 @@ class Evidence:
         """The record in one phrase."""
         if self.largest:
             wrong = f", {self.mismatches} of them by more than is stated" if self.mismatches else ""
-            return f"{self.day}: off by at most {self.largest} units in the last place in {self.words} words{wrong}"
+            return f"{self.day}: the largest error seen is {self.largest} units in the last place, of {self.words} words{wrong}"
         return f"{self.target} on {self.device}, {self.day}: {self.mismatches} of {self.words} words differ"
 
 

@@ -88,7 +88,7 @@ def entry(*records: Evidence, **changes: object) -> TrustedEntry:
 
 
 def test_only_a_record_of_this_very_body_counts_and_only_as_the_host_computes() -> None:
-    assert entry(about()).evidence == "2026-01-31: off by at most 0.969 units in the last place in 4 words"
+    assert entry(about()).evidence == "2026-01-31: the largest error seen is 0.969 units in the last place, of 4 words"
     assert entry().evidence == "none"
     assert entry(about(template_digest="c" * 64)).evidence == "stale"
     assert entry(about(template="log f32")).evidence == "none"
