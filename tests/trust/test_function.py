@@ -94,7 +94,7 @@ def test_only_a_record_of_this_very_body_counts_and_only_as_the_host_computes() 
     assert entry(about(template="log f32")).evidence == "none"
     assert entry(about(), arithmetic=FLUSH).evidence == "none"
     off = about(inputs=(Inputs("random", 1, 4, 3),))
-    assert (entry(off).evidence or "").endswith("in 4 words, 3 of them by more than is stated")
+    assert (entry(off).evidence or "").endswith("of 4 words, 3 of them by more than is stated")
 
 
 def test_policies_ask_for_evidence_of_functions_too() -> None:
