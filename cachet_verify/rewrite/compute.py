@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, ZERO, Index, Var, add, div, neg, sub, substitute, variables
 from cachet_verify.core.ir import Block, Blocks, Declare, Domain, For, Grid, If, Inlined, Program, Range, Stmt, Store, statements
+from cachet_verify.kernel.claim import RuleError
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.reschedule import Describe, reschedule
 from cachet_verify.rewrite.alike import once
@@ -148,9 +149,10 @@ def _group(program: Program, path: Path, name: str) -> tuple[Stmt, ...]:
 
 def _computed(chain: Chain, site: Site, name: str) -> Chain:
     """The chain with one local as an array that is filled at the loop."""
+    at, path, _ = _placed(chain.program, site, name)
+    counted = _counted(chain.program, site, at, path)
     chain = _stored(chain, site, name)
     at, path, local = _placed(chain.program, site, name)
-    counted = _counted(chain.program, site, at, path)
     own = tuple(found.name for found in counted)
     _check(chain.program, site, path, name)
     depth = len(at) + 1
@@ -158,7 +160,11 @@ def _computed(chain: Chain, site: Site, name: str) -> Chain:
     user = (*at, path[depth - 1] + 1)
     chain, copies, helpers = _filled(chain, user, (*user, *path[depth:]), own, name)
     places = {copy: place for place, copy in enumerate(copies)}
-    chain = once(chain, at, places, (name,), len(copies), helpers)
+    try:
+        chain = once(chain, at, places, (name,), len(copies), helpers)
+    except RuleError as error:
+        text = f"`{name}` is the same in all iterations of a loop between, and cannot be computed once for them: {error.why}"
+        raise site.refuse(text, "put `compute` before the step that cuts the loop, or `at` a loop further in") from error
     return _started(numbered(chain, at, places, own), (*at, path[depth - 1]), name)
 
 

@@ -30,7 +30,7 @@ from cachet_verify.syntax import ast
 
 COMPUTED = (
     *("split", "order", "grid", "pack", "pack_lanes", "keep", "registers", "outer_products"),
-    *("tiles", "parts", "element", "stage", "double_buffer", "reduce", "regroup"),
+    *("tiles", "parts", "element", "stage", "double_buffer", "reduce", "regroup", "compute"),
 )
 """The steps whose result is computed, which no file defines: for those who misspell one."""
 

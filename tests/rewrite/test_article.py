@@ -123,12 +123,7 @@ def test_bands_of_rows_in_parallel() -> None:
     assert [need.origin for need in applied.after.requires] == ["split i by 4"]
 
 
-def test_steps_of_later_stages_are_told_apart() -> None:
-    code, message, _ = refusal("compute c at i", MATMUL)
-    assert (code, message) == ("rewrite.not-supported", "the step compute is not supported yet")
-
-
-def test_a_step_of_ones_own_may_have_the_name_of_a_later_one() -> None:
+def test_a_step_of_ones_own_may_have_the_name_of_a_computed_one() -> None:
     text = "step fn tiles i =\n  from\n    for i in $A do\n      $body\n  to\n    for i in $A do\n      $body\n"
     assert apply("tiles i", MATMUL, scope(text)).after == MATMUL
 
