@@ -19,6 +19,7 @@ from cachet_verify.core.ir import (
     Blocks,
     BlockTerm,
     Blockwise,
+    Choose,
     Declare,
     Fold,
     For,
@@ -157,7 +158,31 @@ def _of_loop(program: Program, path: Path, loop: For, reduction: Reduction, form
             continue
         lead.append(stmt)
     steps = new, combine(reduction, tuple(Load(total) for total in totals), element)
-    return _Found(loop.domain.low, loop.domain.high, loop.counter, totals, tuple(lead), _given(form, element), steps)
+    spelled = tuple(inlined(value, _operations(lead, _read_only(program))) for value in element)
+    return _Found(loop.domain.low, loop.domain.high, loop.counter, totals, tuple(lead), _given(form, spelled), steps)
+
+
+def _read_only(program: Program) -> set[str]:
+    """The buffers of the caller's that nobody writes."""
+    return {param.name for param in program.params if param.mode == "reads" and not param.scratch}
+
+
+def _operations(lead: Sequence[Stmt], read_only: set[str]) -> dict[str, Value]:
+    """What the locals before an element hold that are operations, so that an element shows how it is made.
+
+    Operations on words that stay: those of the caller's that nobody writes, and locals that are never assigned again.
+    """
+    found: dict[str, Value] = {}
+    fixed: set[str] = set()
+    for stmt in lead:
+        if not isinstance(stmt, Declare) or stmt.mutable or stmt.shape or stmt.lanes is not None or stmt.width is not None or stmt.init is None:
+            continue
+        fixed.add(stmt.name)
+        parts = tuple(values(stmt.init))
+        stays = all(part.buffer in (read_only if part.index else fixed | read_only) for part in parts if isinstance(part, Load))
+        if isinstance(stmt.init, (Op, Word)) and stays and not any(isinstance(part, (Fold, Choose)) for part in parts):
+            found[stmt.name] = inlined(stmt.init, found)
+    return found
 
 
 def _of_fold(stmt: Stmt, reduction: Reduction, element: Parts | None, form: Blockwise) -> _Found:
@@ -185,7 +210,7 @@ class _Writing:
 
     def __init__(self, program: Program, reduction: Reduction, form: Blockwise, found: _Found, cut: Cut, take: Take) -> None:
         self.form, self.found, self.cut, self.take, self.reduction = form, found, cut, take, reduction
-        self.read_only = {param.name for param in program.params if param.mode == "reads" and not param.scratch}
+        self.read_only = _read_only(program)
         self.lets = {stmt.name: stmt.init for stmt in found.lead if isinstance(stmt, Declare) and not stmt.mutable and stmt.init is not None}
         self.start = add(found.low, mul(cut.size, Var(cut.block))) if cut.is_whole else Var(f"{cut.block}.lo")
         self.length: Index = cut.size if cut.is_whole else Var(f"{cut.block}.len")

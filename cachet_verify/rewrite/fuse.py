@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import Const, Index, Truth, sub
-from cachet_verify.core.ir import Blockwise, Declare, Fold, For, Program, Reduction, Require
+from cachet_verify.core.ir import Blockwise, Choose, Declare, Fold, For, If, Program, Reduction, Require, Stmt, Store
 from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.fuse import ORDERS, Cut, fuse
 from cachet_verify.rewrite.error import StepError, refuse
@@ -18,7 +18,7 @@ from cachet_verify.rewrite.expression import counter_name
 from cachet_verify.rewrite.library import no_loop, schedule_term
 from cachet_verify.rewrite.outcome import Chain, check_askable, divides
 from cachet_verify.rewrite.place import Path, counters, statement_at
-from cachet_verify.rewrite.reduction import is_regrouping, permission, place_of, shadow_name
+from cachet_verify.rewrite.reduction import Place, is_regrouping, permission, place_of, shadow_name
 from cachet_verify.rewrite.scope import Scope
 from cachet_verify.rewrite.traverse import fresh, taken
 from cachet_verify.source import Span
@@ -112,6 +112,30 @@ def fused(program: Program, line: FusedBlock, scope: Scope) -> Chain:
     step = line.step
     if len(step.args) != 1 or not line.index:
         raise _wrong(step, "a step combines the blocks of one index, and names it")
+    reduction, form, place = _reduced(program, line)
+    size, whole, need = _size(program, place.domain, line, scope)
+    orders = _orders(form, step)
+
+    def made(used: frozenset[str]) -> Goal:
+        take = _taking(used)
+        block = take((line.factor.name if line.factor is not None else None) or f"g{line.index}")
+        cut = Cut(size, block, whole, orders, _arrays(form, reduction, line, take), need)
+        return fuse(program, place.path, reduction, place.element, cut, take, shadow_name(scope))
+
+    used = taken(program)
+    gone = _computed_inside(program, place.path) & frozenset(reduction.given)
+    try:
+        goal = made(used - gone)
+    except RuleError:
+        if not gone:
+            raise
+        goal = made(used)
+    return Chain(getattr(goal.statement, "after", program), (goal,))
+
+
+def _reduced(program: Program, line: FusedBlock) -> tuple[Reduction, Blockwise, Place]:
+    """The reduction, how its blocks are combined, and where it stands. Raises StepError."""
+    step = line.step
     reduction = next((found for found in program.reductions if found.counter == line.index), None)
     if reduction is None:
         raise no_loop("reduce", line.index or "it names", counters(program.body), step.span)
@@ -126,25 +150,19 @@ def fused(program: Program, line: FusedBlock, scope: Scope) -> Chain:
     if place is None or index_of(step) != f"{line.index}{INNER}":
         raise _wrong(step, f"`{line.index}{INNER}` is what is reduced at once")
     if line.factor is None:
-        raise refuse("no-split", f"`{line.index}` is not cut into blocks", step.span, f"`split {line.index} by 8` before it")
-    size, whole, need = _size(program, place.domain, line, scope)
-    orders = _orders(form, step)
+        raise refuse("no-split", f"no `split` cuts `{line.index}` into blocks, once", step.span, f"`split {line.index} by 8` before it")
+    if _is_guarded(statement_at(program.body, place.path)):
+        text = f"the elements of `{line.index}` stand under a condition that is no bound of it"
+        raise refuse("no-match", text, step.span, f"bounds such as `where {line.index} <= i`, or `regroup {line.index} by 8`")
+    return reduction, form, place
 
-    def made(used: frozenset[str], factor: ast.Factor) -> Goal:
-        take = _taking(used)
-        block = take(factor.name or f"g{line.index}")
-        cut = Cut(size, block, whole, orders, _arrays(form, reduction, line, take), need)
-        return fuse(program, place.path, reduction, place.element, cut, take, shadow_name(scope))
 
-    used = taken(program)
-    gone = _computed_inside(program, place.path) & frozenset(reduction.given)
-    try:
-        goal = made(used - gone, line.factor)
-    except RuleError:
-        if not gone:
-            raise
-        goal = made(used, line.factor)
-    return Chain(getattr(goal.statement, "after", program), (goal,))
+def _is_guarded(stmt: Stmt) -> bool:
+    """Whether the steps of a reduction are taken under a guard."""
+    if isinstance(stmt, For):
+        return any(isinstance(part, If) for part in stmt.body.body)
+    value = stmt.value if isinstance(stmt, Store) else stmt.init if isinstance(stmt, Declare) else None
+    return isinstance(value, Fold) and isinstance(value.step, Choose)
 
 
 def _taking(used: frozenset[str]) -> Callable[[str], str]:

@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from cachet_verify.core.index import ZERO, Const, Var, eq, mod
-from cachet_verify.core.ir import Op, Require, Word
+from cachet_verify.core.ir import Declare, Load, Op, Require, Word
 from cachet_verify.core.meaning import run
 from cachet_verify.core.numeral import word_of_float
 from cachet_verify.judge.file import open_file
 from cachet_verify.kernel.claim import RuleError, SameOverReals
-from cachet_verify.kernel.fuse import Cut, fuse
+from cachet_verify.kernel.fuse import Cut, _operations, fuse
 from cachet_verify.rewrite.place import find_fold
 from tests.reduce.test_shadow import command
 
@@ -219,3 +219,44 @@ def test_what_it_is_told_is_checked(case: str, tmp_path: Path) -> None:
         how = cut(size=Var("M"), orders={"total": "halving"}, is_whole=False)
     with pytest.raises(RuleError):
         fuse(program, path, reduction, element, how, taker())  # type: ignore[arg-type]
+
+
+MOMENTS = """import "cachet:monoid"
+record Moments = { s: f32, q: f32 }
+fn one (x: f32) = Moments { s = x, q = x * x }
+fn spread (a: Moments) -> f32 = a.q - a.s
+impl Monoid for Sums where
+  const Value = Moments
+  fn empty () = Moments { s = 0.0, q = 0.0 }
+  fn combine (a: Moments) (b: Moments) = Moments { s = a.s + b.s, q = a.q + b.q }
+  fn block (a: Moments) (x: [f32; B]) = Moments { s = a.s + (sum j. x[j]), q = a.q + (sum j. x[j] * x[j]) }
+  law block one over reals
+contraction spreads (reads a: [f32; M, K]) (reads b: [f32; K]) -> out c: [f32; M] =
+  c[i] = spread (reduce[reassoc] Sums k. one (a[i, k] * b[k]))
+schedule s of spreads =
+  split k by 3 ragged
+  reduce k.inner by (sum: order)
+"""
+
+
+def test_an_element_may_be_made_by_operations(tmp_path: Path) -> None:
+    found = command(tmp_path, MOMENTS, "check")
+    assert "s: bits of s_shadow; reals of spreads\n  by: Sums: block one over reals\n" in found.output
+    assert found.exit_code == 0
+
+
+def test_an_operation_on_words_that_may_change_is_not_looked_into() -> None:
+    """What a local holds is put in its place later than it was worked out: only where nothing can have changed in between."""
+    word, cell = Load("y"), Load("b", (Var("k"),))
+    squares = tuple(Declare(f"q{place}", "f32", init=Op("mul", "f32", (part, part))) for place, part in enumerate((word, cell)))
+    lead = (Declare("y", "f32", init=cell), *squares)
+    assert set(_operations(lead, set())) == {"q0"}  # `b` may be written; the local `y` is not
+    assert set(_operations(lead, {"b"})) == {"q0", "q1"}
+    assert set(_operations((replace(lead[0], mutable=True), *squares), {"b"})) == {"q1"}
+
+
+def test_a_condition_that_is_no_bound_is_refused(tmp_path: Path) -> None:
+    text = PRODUCT.format(size=4, way="order", ragged="ragged").replace("sum[reassoc] k.", "sum[reassoc] k where k % 2 == 1.")
+    found = command(tmp_path, text, "check")
+    assert "the elements of `k` stand under a condition that is no bound of it" in found.output
+    assert found.exit_code == 1
