@@ -20,7 +20,7 @@ from cachet_verify.elaborate.place import Place, source_text
 from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.scope import BufferEntity, IndexEntity, Scope, ValueEntity, ValueType
 from cachet_verify.elaborate.semiring import Semiring
-from cachet_verify.elaborate.shape import Parts, Shape, part_name
+from cachet_verify.elaborate.shape import Parts, Shape, local_name, part_name, words_in
 from cachet_verify.elaborate.term import elaborate_index
 from cachet_verify.elaborate.total import Counters, Inlined, Monoid, Totals, replaced
 from cachet_verify.syntax import ast
@@ -43,7 +43,7 @@ def blockwise(context: Context, found: Implementation, monoid: Monoid) -> Blockw
     maker = constructor(context, found)
     keys = tuple((name, kind.elem) for name, kind in body.keys)
     if maker is None:
-        if len(keys) != len(monoid.shape.parts) or any(one != elem for (_, one), (_, elem) in zip(keys, _words(monoid.shape), strict=True)):
+        if len(keys) != len(monoid.shape.parts) or any(one != elem for (_, one), (_, elem) in zip(keys, words_in(monoid.shape), strict=True)):
             message = f"the elements of `{found.name}` are made by no `{KEY}`, and are not what `{BLOCK}` takes"
             raise context.stop("elaborate.block.key", message, fn.span, "`law block key over reals`, where `fn key` makes an element")
         element: tuple[Value, ...] = tuple(Load(name) for name, _ in keys)
@@ -57,7 +57,7 @@ def law_of_block(context: Context, found: Implementation) -> Reduction:
     totals = Totals(context)
     totals.reductions = []
     monoid = totals.implemented(found)
-    made = Reduction("j", monoid.name, True, _words(monoid.shape), monoid.apply("empty", (), None), ())
+    made = Reduction("j", monoid.name, True, words_in(monoid.shape), monoid.apply("empty", (), None), ())
     return totals.completed(made, monoid)
 
 
@@ -107,10 +107,6 @@ def _law_name(found: Implementation) -> str:
     return " ".join(found.laws.get(BLOCK, (BLOCK,)))
 
 
-def _words(shape: Shape) -> tuple[tuple[str, str], ...]:
-    return tuple((name, kind.elem) for name, kind in shape.parts)
-
-
 def _element(context: Context, found: Implementation, maker: ast.Fn, arrays: Mapping[str, Shape], shape: Shape) -> tuple[Value, ...]:
     if len(maker.params) != len(arrays):
         message = f"`{maker.name}` makes an element of {len(maker.params)} parameters, and `{BLOCK}` takes {len(arrays)} arrays"
@@ -142,7 +138,7 @@ class BlockBody(BlockArrays):
         if len(fn.params) < 2:
             raise self.context.stop("elaborate.block.form", f"`{BLOCK}` takes what stands before the block, and an array for it", fn.span, FORM)
         first, *arrays = fn.params
-        names = tuple(part_name("a", name) for name, _ in monoid.shape.parts)
+        names = tuple(part_name("a", name) for name, _ in words_in(monoid.shape))
         whole = tuple(Load(name) for name in names)
         scope = Scope()
         if monoid.shape.record:
@@ -194,14 +190,14 @@ class BlockBody(BlockArrays):
         return Load(free)
 
     def free(self, name: str, value: Value) -> str:
-        """A name that no other line has; one of a cell, `mix[1]`, is of no array of the block either."""
-        whole, opened, cell = name.partition("[")
+        """A name that no other line has; a cell `mix[1]` is called `mix1`."""
+        name = local_name(name)
         used = {*(term.name for term in self.terms), *(key for key, _ in self.keys), "a", self.length}
         used |= {*self.arrays} | {term.acc for term in (*(term.value for term in self.terms), value) if isinstance(term, Fold)}
-        number, free = 1, whole
-        while free in used or f"{free}{opened}{cell}" in used:
-            free, number = f"{whole}'{number}", number + 1
-        return f"{free}{opened}{cell}"
+        number, free = 1, name
+        while free in used:
+            free, number = f"{name}'{number}", number + 1
+        return free
 
     def held(self, value: Value, _elem: str, _place: Place, _expr: ast.Expr) -> Value:
         """A total has its line already."""

@@ -83,6 +83,18 @@ def part_name(whole: str, part: str) -> str:
     return f"{whole}.{part}" if part and not part.startswith("[") else f"{whole}{part}"
 
 
-def has_arrays(shape: Shape) -> bool:
-    """Whether a value is an array, or has one in it."""
-    return bool(shape.dims) or any(has_arrays(field) for _, field in shape.fields)
+def local_name(name: str) -> str:
+    """What a local that holds a part may be called: `v2` for the cell `v[2]`, `v1_0` for `v[1,0]`."""
+    return name.replace("[", "").replace("]", "").replace(",", "_")
+
+
+def words_in(shape: Shape) -> tuple[tuple[str, str], ...]:
+    """The parts of a value and their element types, by names that locals may have, each another: `o0` for the cell `o[0]`."""
+    found: dict[str, str] = {}
+    for name, kind in shape.parts:
+        own = free = local_name(name)
+        number = 1
+        while free in found:
+            free, number = f"{own}'{number}", number + 1
+        found[free] = kind.elem
+    return tuple(found.items())

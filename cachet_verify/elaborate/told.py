@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from cachet_verify.core.index import Const
+from cachet_verify.elaborate.application import last_value
 from cachet_verify.elaborate.context import Context
 from cachet_verify.elaborate.header import flat_type
 from cachet_verify.elaborate.item import Entry
@@ -137,9 +138,14 @@ class Shapes(Values):
         return entry if entry is not None and isinstance(entry.declaration, ast.Fn) and not entry.declaration.is_instr else None
 
     def result_shape(self, entry: Entry) -> Shape | None:
-        """The record or array that a function says it gives."""
+        """The record or array that a function says it gives, or the record that its last line makes."""
         fn = entry.declaration
-        if not isinstance(fn, ast.Fn) or fn.result is None or not may_be_parts(fn.result.storage.type):
+        if not isinstance(fn, ast.Fn):
+            return None
+        value = last_value(fn.body[-1]) if fn.result is None and fn.body else None
+        if isinstance(value, ast.RecordLit):
+            return self.shape_in(entry.path, value.type)
+        if fn.result is None or not may_be_parts(fn.result.storage.type):
             return None
         found = self.shape_in(entry.path, fn.result.storage.type)
         return found if found.record else None

@@ -20,7 +20,7 @@ from cachet_verify.elaborate.problem import UnsupportedError
 from cachet_verify.elaborate.range import summed_range
 from cachet_verify.elaborate.record import Records
 from cachet_verify.elaborate.scope import GenericEntity, Scope, ValueType
-from cachet_verify.elaborate.shape import Parts, Shape, has_arrays
+from cachet_verify.elaborate.shape import Parts, Shape, local_name, words_in
 from cachet_verify.source import Span
 from cachet_verify.syntax import ast
 
@@ -42,7 +42,7 @@ class Inlined(Records):
         """A local that holds a value, unless it is a local or a literal already, or nothing can stand in front."""
         if place.before is None or place.lane is not None or isinstance(value, Word) or (isinstance(value, Load) and not value.index):
             return value
-        local = self.context.fresh.take(name)
+        local = self.context.fresh.take(local_name(name))
         place.before.append(Declare(local, kind.elem, init=value))
         return Load(local)
 
@@ -192,10 +192,7 @@ class Totals(Inlined):
 
     def note(self, expr: ast.Sum | ast.Reduce, counters: Counters, monoid: Monoid) -> None:
         """Note what a reduction combines."""
-        if has_arrays(monoid.shape):
-            raise UnsupportedError(f"a reduction to a `{monoid.shape.record}`, which has an array in it,", expr.span)
-        words = tuple((name, kind.elem) for name, kind in monoid.shape.parts)
-        made = Reduction(counters[0][0], monoid.name, expr.reassoc, words, monoid.apply("empty", (), None), ())
+        made = Reduction(counters[0][0], monoid.name, expr.reassoc, words_in(monoid.shape), monoid.apply("empty", (), None), ())
         self.reductions.append(self.completed(made, monoid, expr.body))
 
     def completed(self, made: Reduction, monoid: Monoid, element: ast.Expr | None = None) -> Reduction:
@@ -213,7 +210,9 @@ class Totals(Inlined):
         maker = constructor(self.context, monoid.found)
         is_made = isinstance(element, ast.Apply) and maker is not None and element.function == ast.Name(maker.name)
         args = element.args if isinstance(element, ast.Apply) and is_made else (element,)
-        return replace(made, block=blockwise(self.context, monoid.found, monoid), given=tuple(map(_array_named, args)))
+        read = [_array_named(part) for arg in args for part in (arg.items if isinstance(arg, ast.ListExpr) else (arg,))]
+        block = blockwise(self.context, monoid.found, monoid)
+        return replace(made, block=block, given=tuple(read) if len(read) == len(block.keys) else ("",) * len(block.keys))
 
     def as_fold(self, found: Bounded, monoid: Monoid, element: Value) -> Value:
         """A total whose step is one value."""
@@ -228,7 +227,7 @@ class Totals(Inlined):
         take = self.context.fresh.take
         whole = self.equation_name(expr)
         named = tuple(name or whole for name, _ in monoid.shape.parts)
-        totals = tuple(take(name) if name else self.context.fresh.accumulator() for name in named)
+        totals = tuple(take(local_name(name)) if name else self.context.fresh.accumulator() for name in named)
         kinds = tuple(kind for _, kind in monoid.shape.parts)
         here = Place(Scope(), None, inner)
         given = tuple(self.named_once(value, kind, name or "e", here) for value, (name, kind) in zip(element, monoid.shape.parts, strict=True))

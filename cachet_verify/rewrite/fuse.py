@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from cachet_verify.core.index import Const, Index, Truth, sub
 from cachet_verify.core.ir import Blockwise, Choose, Declare, Fold, For, If, Program, Reduction, Require, Stmt, Store
+from cachet_verify.elaborate.shape import local_name
 from cachet_verify.kernel.claim import Goal, RuleError
 from cachet_verify.kernel.fuse import ORDERS, Cut, fuse
 from cachet_verify.rewrite.error import StepError, refuse
@@ -211,7 +212,7 @@ def _arrays(form: Blockwise, reduction: Reduction, line: FusedBlock, take: Calla
             shown = ", ".join(f"`{name}`" for name in known.values() if name)
             hint = f"one of {shown}" if shown else "name the elements' parameters by equations of the contraction"
             raise refuse("no-match", f"no element of `{line.index}` is made of `{computed.name}`", computed.span, hint)
-    return tuple(take(known.get(name) or name) for name, _ in form.keys)
+    return tuple(take(known.get(name) or local_name(name)) for name, _ in form.keys)
 
 
 def _orders(form: Blockwise, step: ast.Step) -> Mapping[str, str]:
