@@ -385,7 +385,7 @@ class _Writing:
         while waiting:
             free = [total for total in waiting if not any(mentions((made[other],), {total}) for other in waiting if other != total)]
             if not free:
-                kept = waiting[0]
+                kept = next(total for total in waiting if mentions((made[total],), set(waiting) - {total}))
                 local = self.take(kept)
                 elem = dict(zip(self.found.totals, (elem for _, elem in self.reduction.parts), strict=True))[kept]
                 self.body.append(Declare(local, elem, init=made[kept]))
