@@ -112,7 +112,7 @@ def ranked(moments: tuple[Moment, ...]) -> tuple[Shape, ...]:
 
     A run of positions without a counter between becomes one rank, so nesting in blocks is gone.
     """
-    split = [_segments(moment) for moment in moments]
+    split = [runs(moment) for moment in moments]
     known: dict[Shape, list[Moment]] = {}
     for segments in split:
         for place, segment in enumerate(segments):
@@ -128,7 +128,7 @@ def ranked(moments: tuple[Moment, ...]) -> tuple[Shape, ...]:
     )
 
 
-def _segments(moment: Moment) -> list[Moment]:
+def runs(moment: Moment) -> list[Moment]:
     """A moment as runs of positions with single counters between them; runs may be empty."""
     found: list[Moment] = [()]
     for part in moment:

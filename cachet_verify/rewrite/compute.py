@@ -7,7 +7,6 @@ that every word stays: the locals become arrays by one rule of the kernel, are f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +23,7 @@ from cachet_verify.rewrite.hole import stmt_text
 from cachet_verify.rewrite.hull import hull
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop
+from cachet_verify.rewrite.merge import declared, group_of, is_named, merged, written
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, around, block_at, counters, statement_at, walk, with_statements
 from cachet_verify.rewrite.relocated import relocated
@@ -75,7 +75,7 @@ def compute(program: Program, step: ast.Step) -> Chain:
     chain = Chain(program)
     for local in _locals(program, site):
         chain = _computed(chain, site, local)
-    return chain
+    return merged(chain, site.path(chain.program), site.name)
 
 
 def _counters(stmt: Stmt) -> tuple[str, ...]:
@@ -91,8 +91,7 @@ def _counters(stmt: Stmt) -> tuple[str, ...]:
 def _locals(program: Program, site: Site) -> tuple[str, ...]:
     """The locals inside the loop that hold the intermediate, one for each use, and are computed further in. Raises StepError."""
     at = site.path(program)
-    wanted = re.compile(rf"{re.escape(site.name)}('\d+)?")
-    found = [(path, stmt) for path, stmt in walk(program.body) if isinstance(stmt, Declare) and wanted.fullmatch(stmt.name)]
+    found = [(path, stmt) for path, stmt in walk(program.body) if isinstance(stmt, Declare) and is_named(stmt.name, site.name)]
     inside = [(path, stmt) for path, stmt in found if path[: len(at)] == at]
     if not found:
         raise _unknown(program, site)
@@ -103,8 +102,8 @@ def _locals(program: Program, site: Site) -> tuple[str, ...]:
     further = [(path, stmt.name) for path, stmt in inside if any(_counters(part) for _, part in _between(program, at, path))]
     if not further:
         raise site.refuse(f"`{site.name}` is computed at {site.at} already", "`at` a loop further out")
-    groups = {name: _group(program, path, name) for path, name in further}
-    return tuple(name for _, name in further if not any(name in _declared(stmts) for other, stmts in groups.items() if other != name))
+    groups = {name: group_of(program, path, name) for path, name in further}
+    return tuple(name for _, name in further if not any(name in declared(stmts) for other, stmts in groups.items() if other != name))
 
 
 def _unknown(program: Program, site: Site) -> StepError:
@@ -119,29 +118,6 @@ def _unknown(program: Program, site: Site) -> StepError:
 def _between(program: Program, at: Path, path: Path) -> tuple[tuple[Path, Stmt], ...]:
     """The statements between the loop at one path and the statement at another, the outermost first."""
     return tuple((found, stmt) for found, stmt in around(program.body, path) if len(found) > len(at))
-
-
-def _declared(stmts: Sequence[Stmt]) -> frozenset[str]:
-    return frozenset(stmt.name for stmt in statements(Block(tuple(stmts))) if isinstance(stmt, Declare))
-
-
-def _written(stmt: Stmt) -> frozenset[str]:
-    """What a statement declares itself or stores to."""
-    stored = frozenset(part.buffer for part in statements(Block((stmt,))) if isinstance(part, Store))
-    return stored | {stmt.name} if isinstance(stmt, Declare) else stored
-
-
-def _group(program: Program, path: Path, name: str) -> tuple[Stmt, ...]:
-    """The statements of its block that compute a local: those that write it, and what they need of locals that are declared there."""
-    block = block_at(program.body, (*path[:-1], 0))
-    here = {stmt.name for stmt in block if isinstance(stmt, Declare)}
-    wanted, found = {name}, list[Stmt]()
-    for stmt in reversed(block):
-        own = _written(stmt) - (_declared((stmt,)) if not isinstance(stmt, Declare) else frozenset())
-        if own & wanted:
-            found.insert(0, stmt)
-            wanted |= own | (mentions((stmt,)) & here)
-    return tuple(found)
 
 
 # --- one local ---------------------------------------------------------------------------------
@@ -195,14 +171,14 @@ def _stored(chain: Chain, site: Site, name: str) -> Chain:
 
 def _check(program: Program, site: Site, path: Path, name: str) -> None:
     """Raise StepError where something else has a part in the statements that compute a local, or they need what stands further in."""
-    group = _group(program, path, name)
+    group = group_of(program, path, name)
     block = block_at(program.body, (*path[:-1], 0))
     rest = mentions(tuple(stmt for stmt in block if stmt not in group))
-    own = _declared(group)
+    own = declared(group)
     for stmt in group:
-        for written in sorted(_written(stmt) - {name}):
-            if written not in own or written in rest:
-                raise site.refuse(f"what computes `{name}` also writes `{written}`, which is used besides: {stmt_text(stmt)}")
+        for other in sorted(written(stmt) - {name}):
+            if other not in own or other in rest:
+                raise site.refuse(f"what computes `{name}` also writes `{other}`, which is used besides: {stmt_text(stmt)}")
     loops = [stmt for _, stmt in _between(program, site.path(program), path)]
     outside = {local.name: stmt for stmt in loops for local in _direct(stmt)}
     for read in sorted(mentions(group) & frozenset(outside) - own):
@@ -270,7 +246,7 @@ def _filled(chain: Chain, user: Path, path: Path, own: Sequence[str], name: str)
     """
     program = chain.program
     start = (*path[:-1], 0)
-    group = _group(program, start, name)
+    group = group_of(program, start, name)
     nest: tuple[Stmt, ...] = group
     for place, stmt in reversed(around(program.body, path)):
         if len(place) >= len(user):
@@ -292,7 +268,7 @@ def _filled(chain: Chain, user: Path, path: Path, own: Sequence[str], name: str)
     told = Describe(order=f"`{name}` is computed in front of what uses it, from the words that it was computed from")
     maps = images(lower(program), lower(after), hints)
     chain = chain.then(reschedule(program, after, maps, told))
-    return chain, copies, tuple(sorted(_declared(group)))
+    return chain, copies, tuple(sorted(declared(group)))
 
 
 def _around(stmt: Stmt, body: tuple[Stmt, ...], is_then: bool) -> tuple[Stmt, ...]:

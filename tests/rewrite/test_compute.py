@@ -91,14 +91,32 @@ def test_by_block_of_keys_in_their_order() -> None:
 def test_a_whole_reduction_is_computed_with_what_it_needs() -> None:
     after = proved(apply("compute m at i\ncompute s at i", made(SHIFTED)), 3)
     text = nest(after)
-    assert text.index("    var m: f32 = ") < text.index("      m = max m s'1[j'1]\n") < text.index("    for j in 0 .. K do\n")
+    assert text.index("    var m: f32 = ") < text.index("      m = max m s[j'1]\n") < text.index("    for j in 0 .. K do\n")
     assert "      store y[i, j] = s[j] - m" in text
 
 
-def test_each_use_has_an_array() -> None:
-    after = proved(apply("compute s at i", made(SHIFTED)), 3)
-    shapes = {stmt.name: stmt.shape for _, stmt in walk(after.body) if isinstance(stmt, Declare) and stmt.name.startswith("s")}
-    assert shapes == {"s": (Var("K"),), "s'1": (Var("K"),)}
+SOFTMAX = """\
+import "cachet:monoid"
+contraction softmax (reads x: [f32; N, D]) (reads w: [f32; D, K]) -> out y: [f32; N, K] =
+  s[i, j] = sum c. x[i, c] * w[c, j]
+  m[i] = reduce Max f32 j. s[i, j]
+  l[i] = sum j. exp (s[i, j] - m[i])
+  y[i, j] = exp (s[i, j] - m[i]) / l[i]
+"""
+
+
+@pytest.mark.parametrize("names", ["lms", "slm"])
+def test_all_uses_read_one_array_whatever_comes_first(names: str) -> None:
+    after = proved(apply("".join(f"compute {name} at i\n" for name in names), made(SOFTMAX)), 2)
+    shapes = {stmt.name: stmt.shape for _, stmt in walk(after.body) if isinstance(stmt, Declare) and not stmt.name.startswith("x")}
+    assert shapes == {"s": (Var("K"),), "m": (), "l": ()}
+
+
+def test_uses_in_other_words_keep_arrays_of_their_own() -> None:
+    text = MIX.replace("s[i, j] * v[j, d]", "s[i, j] * s[j, i] * v[j, d]").replace("[f32; K, E]", "[f32; N, E]").replace("[f32; D, K]", "[f32; D, N]")
+    after = proved(apply("compute s at i", made(text)), 3)
+    values = [stmt.value for _, stmt in walk(after.body) if isinstance(stmt, Store) and stmt.buffer in ("s", "s'1")]
+    assert len(values) == len({repr(value) for value in values}) == 2
 
 
 # --- at all small sizes ------------------------------------------------------------------------
