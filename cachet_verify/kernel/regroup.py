@@ -112,6 +112,8 @@ def check_regrouping(program: Program, reduction: Reduction, domain: str) -> Non
     count = len(reduction.parts)
     if not count or len(reduction.empty) != count or len(reduction.combined) != count or not all(isinstance(word, Word) for word in reduction.empty):
         raise RuleError(RULE, "a reduction has as many words when empty, and when combined, as it has parts", reduction)
+    if len({name for name, _ in reduction.parts}) != count:
+        raise RuleError(RULE, "two parts of a reduction have one name", reduction)
     if domain == "words" and _has_floats(reduction):
         if set(arithmetics(program.body, program.arithmetic)) - {None}:
             raise RuleError(RULE, "laws over words are of IEEE 754, and the program computes in another arithmetic")

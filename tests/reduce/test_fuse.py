@@ -239,7 +239,7 @@ def test_whole_blocks_without_the_requirement_are_asked(tmp_path: Path) -> None:
     assert any(found.subject == "every block is whole" for found in goal.obligations)
 
 
-@pytest.mark.parametrize("case", ["permission", "element", "reads the total", "order", "other", "halved"])
+@pytest.mark.parametrize("case", ["permission", "element", "reads the total", "order", "names", "other", "halved"])
 def test_what_it_is_told_is_checked(case: str, tmp_path: Path) -> None:
     program, path, reduction, element = given(tmp_path)
     how = cut()
@@ -253,6 +253,9 @@ def test_what_it_is_told_is_checked(case: str, tmp_path: Path) -> None:
         element = (total.fold.step,) if total is not None else element
     elif case == "order":
         how = cut(orders={"total": "any"})
+    elif case == "names":  # two parts that a law could not tell apart
+        reduction = replace(reduction, parts=reduction.parts * 2, empty=reduction.empty * 2, combined=reduction.combined * 2)
+        program = replace(program, reductions=(reduction,))
     elif case == "other":  # a reduction that the program does not have
         reduction = replace(reduction, empty=(Word("f32", 0),))
     else:
