@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cachet_verify.core.family import lower
-from cachet_verify.core.index import ONE, ZERO, Index, Var, add, div, neg, sub, substitute, variables
-from cachet_verify.core.ir import Block, Blocks, Declare, Domain, For, Grid, If, Inlined, Program, Range, Stmt, Store, statements
+from cachet_verify.core.index import ZERO, Index, Var, neg, variables
+from cachet_verify.core.ir import Block, Declare, Domain, For, Grid, If, Inlined, Program, Range, Stmt, Store, statements
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.kernel.normal import same_families
 from cachet_verify.kernel.reschedule import Describe, reschedule
 from cachet_verify.rewrite.alike import once
 from cachet_verify.rewrite.clause import Line
 from cachet_verify.rewrite.error import StepError, refuse
+from cachet_verify.rewrite.flat import flattened
 from cachet_verify.rewrite.hole import stmt_text
-from cachet_verify.rewrite.hull import hull
+from cachet_verify.rewrite.hull import count, most
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop
 from cachet_verify.rewrite.merge import declared, group_of, is_named, merged, written
@@ -141,7 +142,7 @@ def _computed(chain: Chain, site: Site, name: str) -> Chain:
     except RuleError as error:
         text = f"`{name}` is the same in all iterations of a loop between, and cannot be computed once for them: {error.why}"
         raise site.refuse(text, "put `compute` before the step that cuts the loop, or `at` a loop further in") from error
-    return _started(numbered(chain, at, places, own), (*at, path[depth - 1]), name)
+    return _started(flattened(numbered(chain, at, places, own), name), (*at, path[depth - 1]), name)
 
 
 def _placed(program: Program, site: Site, name: str) -> tuple[Path, Path, Declare]:
@@ -207,7 +208,7 @@ def _counted(program: Program, site: Site, at: Path, path: Path) -> tuple[Counte
             if len(place) > len(at):
                 if isinstance(domain, Range) and domain.low != ZERO:
                     raise site.refuse(f"the loop over {name} does not start at 0", "split it, or compute at a loop further in")
-                extent = _most(_count(domain), known)
+                extent = most(count(domain), known)
                 if not variables(extent) <= sizes:
                     spoken = sorted(variables(extent) - sizes)[0]
                     raise site.refuse(f"how far the loop over {name} goes depends on {spoken}, and no size bounds it", "`at` a loop further in")
@@ -220,23 +221,6 @@ def _domains(stmt: Stmt) -> tuple[tuple[str, Domain], ...]:
     if isinstance(stmt, For):
         return ((stmt.counter, stmt.domain),)
     return tuple((axis.counter, axis.domain) for axis in stmt.axes) if isinstance(stmt, Grid) else ()
-
-
-def _count(domain: Domain) -> Index:
-    """How many indices a counter has."""
-    length = sub(domain.high, domain.low)
-    return div(sub(add(length, domain.size), ONE), domain.size) if isinstance(domain, Blocks) else length
-
-
-def _most(term: Index, known: Sequence[tuple[str, Domain]]) -> Index:
-    """A bound of a term over sizes, where the loops around it give one: a guess, which the kernel asks for."""
-    for name, domain in reversed(known):
-        if isinstance(domain, Blocks):
-            term = substitute(term, {f"{name}.len": domain.size, f"{name}.lo": sub(domain.high, ONE)})
-        if name in variables(term):
-            whole, _ = hull("", Range(ZERO, term), {name: add(_count(domain), domain.low if isinstance(domain, Range) else ZERO)})
-            term = whole.high
-    return term
 
 
 def _filled(chain: Chain, user: Path, path: Path, own: Sequence[str], name: str) -> tuple[Chain, tuple[str, ...], tuple[str, ...]]:

@@ -6,10 +6,10 @@ loop's own indices out of it. A guess by the ends of the counters: that no index
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, conj, le, lt, sub, substitute, variables
-from cachet_verify.core.ir import Range
+from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, add, conj, div, le, lt, sub, substitute, variables
+from cachet_verify.core.ir import Blocks, Domain, Range
 from cachet_verify.rewrite.term import linear
 
 
@@ -28,4 +28,21 @@ def _end(term: Index, extents: Mapping[str, Index], is_last: bool) -> Index:
         factor = form.coefficients.get(name) if form is not None else None
         falls = isinstance(factor, Const) and factor.value < 0
         term = substitute(term, {name: sub(extents[name], ONE) if is_last != falls else ZERO})
+    return term
+
+
+def count(domain: Domain) -> Index:
+    """How many indices a counter has."""
+    length = sub(domain.high, domain.low)
+    return div(sub(add(length, domain.size), ONE), domain.size) if isinstance(domain, Blocks) else length
+
+
+def most(term: Index, known: Sequence[tuple[str, Domain]]) -> Index:
+    """A bound of a term over sizes, where the counters around it, the outermost first, give one."""
+    for name, domain in reversed(known):
+        if isinstance(domain, Blocks):
+            term = substitute(term, {f"{name}.len": domain.size, f"{name}.lo": sub(domain.high, ONE)})
+        if name in variables(term):
+            whole, _ = hull("", Range(ZERO, term), {name: add(count(domain), domain.low if isinstance(domain, Range) else ZERO)})
+            term = whole.high
     return term

@@ -6,7 +6,7 @@ with the array declared right before the loops. Checks nothing: the kernel asks 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cachet_verify.core.family import lower
@@ -22,32 +22,36 @@ def relocated(chain: Chain, path: Path, names: Sequence[str], local: Declare, ex
     """A local of each iteration of the nest at `path` as an array outside of it, a cell an iteration."""
     program = chain.program
     outer = tuple(Var(name) for name in names)
-    change = Change(loads=lambda load: Load(load.buffer, (*outer, *load.index)) if load.buffer == local.name else load)
-    nest = _without(statement_at(program.body, path), local.name, outer, change)
+    nest = accessed(statement_at(program.body, path), local.name, lambda index: (*outer, *index), is_declared=False)
     declared = replace(local, shape=(*extents, *local.shape))
     after = with_statements(program, path, 1, (declared, *nest))
     was, now = lower(program).buffers[local.name], lower(after).buffers[local.name]
-    coordinates = {name: f"{name} of {local.name}" for name in was.private}
-    indices = tuple(f"{place} of {local.name}" for place in range(len(local.shape)))
-    terms = tuple(Var(coordinates[name]) for name in (*now.private, *names)) + tuple(Var(name) for name in indices)
-    return chain.then(relocate_local(program, after, Places(local.name, local.name, (*coordinates.values(), *indices), terms)))
+    coordinates, indices = coordinates_of(local.name, was.private, len(local.shape))
+    known = dict(zip(was.private, coordinates, strict=True))
+    terms = tuple(Var(known[name]) for name in (*now.private, *names)) + tuple(Var(name) for name in indices)
+    return chain.then(relocate_local(program, after, Places(local.name, local.name, (*coordinates, *indices), terms)))
 
 
-def _without(stmt: Stmt, name: str, outer: tuple[Index, ...], change: Change) -> tuple[Stmt, ...]:
-    """A statement without the declaration of a local, whose cells are those of an array."""
+def coordinates_of(name: str, private: Sequence[str], rank: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names for the coordinates of a local: the loops around its declaration, and its indices."""
+    return tuple(f"{name}.in.{counter}" for counter in private), tuple(f"{name}.at.{place}" for place in range(rank))
+
+
+def accessed(stmt: Stmt, name: str, turn: Callable[[tuple[Index, ...]], tuple[Index, ...]], is_declared: bool = True) -> tuple[Stmt, ...]:
+    """A statement with the indices of every access of a local turned; without its declaration, where that moves elsewhere."""
 
     def inside(block: Block) -> Block:
-        return Block(tuple(part for held in block.body for part in _without(held, name, outer, change)))
+        return Block(tuple(part for held in block.body for part in accessed(held, name, turn, is_declared)))
 
     if isinstance(stmt, Declare) and stmt.name == name:
-        return ()
+        return (stmt,) if is_declared else ()
     if isinstance(stmt, (For, Grid, Inlined)):
         return (replace(stmt, body=inside(stmt.body)),)
     if isinstance(stmt, If):
         return (replace(stmt, then=inside(stmt.then), orelse=inside(stmt.orelse)),)
     if isinstance(stmt, Block):
         return (inside(stmt),)
-    turned = change.stmt(stmt)
+    turned = Change(loads=lambda load: Load(load.buffer, turn(load.index)) if load.buffer == name else load).stmt(stmt)
     if isinstance(turned, Store) and turned.buffer == name:
-        turned = replace(turned, index=(*outer, *turned.index))
+        turned = replace(turned, index=turn(turned.index))
     return (turned,)

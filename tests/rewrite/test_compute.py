@@ -14,6 +14,7 @@ from cachet_verify.core.family import lower
 from cachet_verify.core.index import ONE, Const, Index, Var, add, sub
 from cachet_verify.core.ir import Axis, Block, Declare, For, Grid, Program, Store
 from cachet_verify.elaborate.lift import lift
+from cachet_verify.kernel.normal import canonical
 from cachet_verify.kernel.reschedule import reschedule
 from cachet_verify.kernel.well_formed import well_formed
 from cachet_verify.rewrite.image import Hint, images
@@ -93,6 +94,37 @@ def test_a_whole_reduction_is_computed_with_what_it_needs() -> None:
     text = nest(after)
     assert text.index("    var m: f32 = ") < text.index("      m = max m s[j'1]\n") < text.index("    for j in 0 .. K do\n")
     assert "      store y[i, j] = s[j] - m" in text
+
+
+@pytest.mark.parametrize(
+    ("steps", "shape", "read"),
+    [
+        ("split j by 2 as gj ragged\ncompute s at i", "[f32; K]", "s[gj[j]]"),
+        ("split j by 2 as gj ragged\ncompute s at gj\ncompute s at i", "[f32; K]", "s[gj[j]]"),
+        ("split j by 4 as gj, 2 as uj ragged\ncompute s at i", "[f32; K]", "s[gj[uj[j]]]"),
+        ("split j by 4 as gj, 2 as uj ragged\ncompute s at gj", "[f32; 4]", "s[uj[j]]"),
+        ("split j by 2 as gj\ncompute s at i", "[f32; K / 2, 2]", "s[gj, j]"),
+    ],
+)
+def test_blocks_that_may_be_shorter_lie_one_behind_the_other(steps: str, shape: str, read: str) -> None:
+    text = nest(proved(apply(steps, made(MIX)), 4 if "4" not in steps else 3))
+    assert f"var s: {shape}\n" in text
+    assert f"acc'1 = fma {read} (load v[" in text
+
+
+def test_a_total_for_each_block_is_counted_by_where_blocks_start() -> None:
+    text = "contraction total (reads a: [i32; N, K]) -> out c: [i32; N] =\n  c[i] = sum k. a[i, k]\n"
+    shadow = apply("regroup k by 3 as gk", made(text)).after
+    after = proved(apply("compute part at i", shadow), 6)
+    assert "var part: [i32; floor ((K + 2) / 3)]\n" in nest(after)
+    assert "acc'0 = acc'0 + part[floor (gk.lo / 3)]" in nest(after)
+
+
+@pytest.mark.parametrize("steps", ["compute s at i", "split j by 2 as gj ragged\ncompute s at i", "split i by 2 as gi ragged\ncompute s at gi"])
+def test_what_is_printed_is_read_as_the_same_program(steps: str) -> None:
+    after = apply(steps, made(MIX)).after
+    read = program(print_declaration(lift(after)), "mix")
+    assert canonical(lower(read)) == canonical(lower(after))
 
 
 SOFTMAX = """\
