@@ -24,7 +24,7 @@ from cachet_verify.rewrite.hole import stmt_text
 from cachet_verify.rewrite.hull import count, most
 from cachet_verify.rewrite.image import Hint, images
 from cachet_verify.rewrite.library import no_loop
-from cachet_verify.rewrite.merge import declared, group_of, is_named, merged, written
+from cachet_verify.rewrite.merge import declared, group_of, is_total, merged, written
 from cachet_verify.rewrite.outcome import Chain
 from cachet_verify.rewrite.place import Path, around, block_at, counters, statement_at, walk, with_statements
 from cachet_verify.rewrite.relocated import relocated
@@ -92,7 +92,7 @@ def _counters(stmt: Stmt) -> tuple[str, ...]:
 def _locals(program: Program, site: Site) -> tuple[str, ...]:
     """The locals inside the loop that hold the intermediate, one for each use, and are computed further in. Raises StepError."""
     at = site.path(program)
-    found = [(path, stmt) for path, stmt in walk(program.body) if isinstance(stmt, Declare) and is_named(stmt.name, site.name)]
+    found = [(path, stmt) for path, stmt in walk(program.body) if is_total(stmt, site.name)]
     inside = [(path, stmt) for path, stmt in found if path[: len(at)] == at]
     if not found:
         raise _unknown(program, site)
@@ -109,7 +109,7 @@ def _locals(program: Program, site: Site) -> tuple[str, ...]:
 
 def _unknown(program: Program, site: Site) -> StepError:
     """The refusal of a name that no total has."""
-    names = [stmt.name.partition("'")[0] for _, stmt in walk(program.body) if isinstance(stmt, Declare)]
+    names = [stmt.name.partition("'")[0] for _, stmt in walk(program.body) if is_total(stmt)]
     known = dict.fromkeys(name for name in names if name != "acc")
     shown = ", ".join(f"`{name}`" for name in known)
     text = f"no total in {program.name} is that of an equation `{site.name}`; what is no sum or reduction stands inside the expressions that use it"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
-from cachet_verify.core.ir import Block, Declare, For, Grid, Load, Program, Stmt, Store, statements
+from cachet_verify.core.ir import Block, Declare, Fold, For, Grid, Load, Program, Stmt, Store, statements
 from cachet_verify.kernel.claim import RuleError
 from cachet_verify.kernel.normal import rename
 from cachet_verify.kernel.share import share
@@ -19,9 +20,11 @@ from cachet_verify.rewrite.place import Path, block_at, statement_at, with_state
 from cachet_verify.rewrite.traverse import Change, mentions, renaming, taken
 
 
-def is_named(local: str, name: str) -> bool:
-    """Whether a local is called after an equation: `s`, or `s'1` of a further use."""
-    return re.fullmatch(rf"{re.escape(name)}('\d+)?", local) is not None
+def is_total(stmt: Stmt, name: str = "") -> TypeGuard[Declare]:
+    """Whether a statement declares a local that holds a total; with a name, one that is called after that equation, `s` or `s'1`."""
+    if not isinstance(stmt, Declare) or not (stmt.mutable or isinstance(stmt.init, Fold)):
+        return False
+    return not name or re.fullmatch(rf"{re.escape(name)}('\d+)?", stmt.name) is not None
 
 
 def declared(stmts: Sequence[Stmt]) -> frozenset[str]:
@@ -50,7 +53,7 @@ def group_of(program: Program, path: Path, name: str) -> tuple[Stmt, ...]:
 
 def merged(chain: Chain, at: Path, name: str) -> Chain:
     """The chain with the arrays of an equation right inside the loop at a path as one, as far as the kernel agrees."""
-    names = [stmt.name for stmt in _body(chain.program, at) if isinstance(stmt, Declare) and is_named(stmt.name, name)]
+    names = [stmt.name for stmt in _body(chain.program, at) if is_total(stmt, name)]
     kept: list[str] = []
     for local in names:
         for other in kept:

@@ -256,6 +256,19 @@ def test_a_total_is_no_equation() -> None:
     assert "no total in mix is that of an equation `s`" in refusal("compute s at i", made(text))[1]
 
 
+def test_a_local_that_holds_no_total_is_told_by_none() -> None:
+    """The parameters of a function that is inlined are locals too, here one called `s`, and words of records have names of their own."""
+    text = (
+        'import "cachet:attention"\n'
+        "contraction record (reads a: [f32; N, K]) -> out y: [f32; N, K] =\n"
+        "  w[i] = reduce Online k. key (a[i, k]) 1.0\n"
+        "  y[i, j] = a[i, j] - w[i].m\n"
+    )
+    assert refusal("compute s at i", made(text))[1:] == refusal("compute s at j", made(text))[1:]
+    assert refusal("compute s at i", made(text))[2] == refusal("compute w at i", made(text))[2] == "one of `m`, `l`, `o`"
+    proved(apply("compute m at i", made(text)), 3)
+
+
 def test_what_is_computed_from_a_total_further_in_waits_for_it() -> None:
     text = (
         "contraction twice (reads a: [f32; N, K]) (reads b: [f32; K, L]) (reads u: [f32; L, P]) (reads v: [f32; P, E]) -> out y: [f32; N, E] =\n"
