@@ -1,4 +1,4 @@
-"""What tells one instruction from another of its name: digests of its templates, its reference body, and its operand and result types.
+"""What tells one instruction from another of its name: digests of its templates, its reference body, its types, and what it requires.
 
 Takes an instruction, or a call of a function of words; gives hexadecimal digests. Must not depend on where anything stands in
 a file, nor leave out what a template is trusted to compute.
@@ -20,8 +20,9 @@ def template_digest(instruction: Instruction, target: str) -> str:
 
 
 def reference_digest(instruction: Instruction) -> str:
-    """The digest of the operands in order, of their types and the result's, and of the statements of the reference body."""
-    return _digest("\n".join(_parts((instruction.operands, instruction.types, instruction.reference))))
+    """The digest of the operands in order, of their types and the result's, of the reference body, and of what is required, if anything."""
+    required = (instruction.requires,) if instruction.requires else ()
+    return _digest("\n".join(_parts((instruction.operands, instruction.types, instruction.reference, *required))))
 
 
 @lru_cache(maxsize=1024)

@@ -253,7 +253,9 @@ class Instruction:
 
     Whoever claims anything about a program that uses one with templates trusts them. `reference` is
     the body, from buffers named after the operands into one named `result`; `operands` are their
-    names in order, with those of its numbers, and `types` the type of each and, last, of the result.
+    names in order, with those of its numbers, and `types` the type of each and, last, of the result. A
+    template is trusted where `requires` hold, over its numbers and `active`, the lanes in use: they are
+    asked where it is used, as side conditions.
     """
 
     name: str
@@ -261,6 +263,7 @@ class Instruction:
     reference: Block | None = None
     operands: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    requires: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cachet_verify.core.index import ZERO, Const, Formula, Index, Var, add, le, mul
+from cachet_verify.core.index import ONE, ZERO, Const, Formula, Index, Var, add, conj, le, mul, substitute_formula
 from cachet_verify.core.ir import Block, Declare, Fold, For, Inlined, Lanes, Load, Op, Param, Program, Range, Require, Stmt, Store, Value
 from cachet_verify.core.spell import spell_requirement
 from cachet_verify.elaborate import operation
@@ -55,8 +55,16 @@ def read_instruction(values: Values, fn: ast.Fn, path: str) -> Reference:
     _check_templates(context, fn)
     found = Reference(fn, path, operands, tuple(numbers), result, _chains(context, fn, operands, result))
     own = Values(replace(context, fresh=FreshNames((RESULT, *operands))))
-    needs = tuple(preconditions(context, found, _numbered(numbers), Const(result.width or 1)))
-    return replace(found, body=Block(_reference_body(own, found, RESULT, {name: name for name in operands}, _numbered(numbers))), needs=needs)
+    body = Block(_reference_body(own, found, RESULT, {name: name for name in operands}, _numbered(numbers)))
+    width = Const(result.width or 1)
+    inside = _numbered(numbers).assume(conj((le(ONE, Var(ACTIVE)), le(Var(ACTIVE), width))))
+    conditions = tuple(condition for condition, _ in preconditions(context, found, inside, Var(ACTIVE)))
+    whole = (substitute_formula(condition, {ACTIVE: width}) for condition in conditions)
+    return replace(found, body=body, needs=tuple((need, _required(fn, need)) for need in whole), conditions=conditions)
+
+
+def _required(fn: ast.Fn, condition: Formula) -> str:
+    return f"{fn.name} requires {spell_requirement(condition)}"
 
 
 def _numbered(numbers: Sequence[str]) -> Scope:
@@ -183,7 +191,7 @@ def preconditions(context: Context, reference: Reference, scope: Scope, active: 
     found = []
     for expr in reference.fn.contract.requires:
         condition = elaborate_condition(expr, inner, context)
-        found.append((condition, f"{reference.fn.name} requires {spell_requirement(condition)}"))
+        found.append((condition, _required(reference.fn, condition)))
     return found
 
 

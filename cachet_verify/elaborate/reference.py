@@ -37,7 +37,7 @@ class Chains:
 class Reference:
     """An instruction, read: its operands that are words or vectors, its numbers, its result, and its body where that is `mma_block`.
 
-    `needs` is what it requires, each with its text, where all lanes of its result are in use.
+    `needs` is what it requires, each with its text, where all lanes of its result are in use; `conditions` say it for `active` lanes.
     """
 
     fn: ast.Fn
@@ -48,6 +48,7 @@ class Reference:
     chains: Chains | None
     body: Block | None = None
     needs: tuple[tuple[Formula, str], ...] = ()
+    conditions: tuple[Formula, ...] = ()
 
     @property
     def mark(self) -> Instruction:
@@ -55,7 +56,7 @@ class Reference:
         templates = tuple((template.target, template.text) for template in self.fn.templates)
         names = tuple(param.name for param in self.fn.params)
         types = (self.operands[name].text() if name in self.operands else "Nat" for name in names)
-        return Instruction(self.fn.name, templates, self.body, names, (*types, self.result.text()))
+        return Instruction(self.fn.name, templates, self.body, names, (*types, self.result.text()), self.conditions)
 
 
 def block_shape(widths: Sequence[int]) -> tuple[int, int, int] | None:

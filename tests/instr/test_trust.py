@@ -100,3 +100,22 @@ def test_claims_list_templates_through_calls_and_on_either_side(tmp_path: Path) 
     assert trusted == {
         "twice4": [], "use": template, "caller": template, "plain": [], "direct": template, "called": template, "meant": template
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_another"),
+    [
+        ("requires active == 4\n", "", True),
+        ("requires active == 4\n", "requires active >= 1\n", True),
+        ("requires active >= 3\n", "requires active >= 2\n", True),
+        ("requires active == 4\n", "requires active == (2 + 2)\n", False),
+    ],
+)
+def test_what_is_required_is_a_part_of_what_is_trusted(tmp_path: Path, before: str, after: str, is_another: bool) -> None:
+    whole = TEXT[: TEXT.index("fn caller")]
+    found = []
+    for needs in (before, after):
+        text = whole.replace("(x: Vec f32 4) -> Vec f32 4 =\n", f"(x: Vec f32 4)\n{needs}-> Vec f32 4 =\n")
+        (entry,) = items(tmp_path, text, only=("use",))["use"].trusted
+        found.append(entry.identity)
+    assert (found[0] != found[1]) == is_another

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cachet_verify.core.identity import reference_digest, template_digest
+from cachet_verify.core.index import Const, Var, eq
 from cachet_verify.core.ir import Block, Instruction, Store, Word
 from cachet_verify.diagnostic import CachetError
 from cachet_verify.ledger.record import from_text, to_text
@@ -66,6 +67,7 @@ def test_only_a_record_of_this_very_text_and_body_counts() -> None:
         Instruction("twice4", (("host", "f"),), ONE, ("x",)),
         Instruction("twice4", (("host", "f"),), ZERO, ("y",)),
         Instruction("twice4", (("host", "f"),), ZERO, ("x",), ("Vec f64 4", "Vec f64 4")),
+        Instruction("twice4", (("host", "f"),), ZERO, ("x",), requires=(eq(Var("active"), Const(4)),)),
     ):
         stale = known_of(other, (about(OWN),))[0]  # type: ignore[arg-type]
         assert (stale.records, stale.is_stale) == ((), True)
