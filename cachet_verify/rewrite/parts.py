@@ -52,6 +52,9 @@ def parts(program: Program, step: ast.Step, scope: Scope) -> Chain:
         if isinstance(extent, Const) and extent.value % part:
             raise line.wrong(f"parts of {part} do not divide a tile of {extent.value}")
         if not is_multiple(extent, part):
+            if spoken := variables(extent) - set(program.sizes):
+                text = f"the last tile may be shorter, since its extent depends on {min(spoken)}, and parts do not divide it"
+                raise reader.wrong(text, "tiles that are alike: an exact split, without `ragged`")
             chain = chain.requiring(divides(Const(part), extent), shape_text(step.name, step.args, step.clauses))
     chain = _opened(loaded(chain, path, reader), path)
     if any(len(one.loops) > 1 for one in reader.nests(grid_at(chain, path).body, path)):

@@ -120,6 +120,18 @@ def test_a_host_has_no_groups_and_no_instructions() -> None:
     assert refused(f"{GPU}{text}")[0] == "rewrite.no-match"
 
 
+def test_a_ragged_tile_is_refused_by_what_its_extent_depends_on() -> None:
+    text = (
+        "contraction f (reads a: [f32; M, 16]) (reads b: [f32; 16, 16]) -> out y: [f32; M, 16] =\n  s[i, j] = sum k. a[i, k] * b[k, j]\n"
+        "  y[i, j] = s[i, j] + b[j, j]\n"
+        "schedule s of f on M4Gpu =\n  split i by 8 ragged\n  compute s at i.outer\n  grid over i.outer\n  parts [8, 8]\n"
+    )
+    code, said, remedy = refused(f"{GPU}{text}")
+    assert code == "rewrite.no-match"
+    assert "since its extent depends on gi.len" in said
+    assert "without `ragged`" in remedy
+
+
 # --- wrong proposals ---------------------------------------------------------------------------
 
 
