@@ -15,7 +15,7 @@ from random import Random
 from cachet_verify.core.algebra import Instance, WordAlgebra
 from cachet_verify.core.element import ELEMENTS
 from cachet_verify.core.index import Const, holds
-from cachet_verify.core.ir import Lanes, Param, Program
+from cachet_verify.core.ir import Declare, Lanes, Op, Param, Program, Store, statements, values
 from cachet_verify.core.meaning import Executable, arithmetic_of, shape_of
 from cachet_verify.core.memory import BudgetError, Cells, MeaningError
 from cachet_verify.core.word import word_of_decimal
@@ -28,7 +28,8 @@ _ASCENDING = (("0.0", "-0.0", "-1"), ("-inf", "-1", "-2"))
 _LARGE = ("1e8", "1", "-1e8", "1", "3", "-0.0", "1e-30", "-1e-30")
 KINDS = ("full", "large", "hostile")
 _MOST_CELLS = 1_500
-_MOST_STEPS = 25_000
+_MOST_STEPS, _FEW = 25_000, 12
+"""How many statements a run executes at most, where one has so few operations or fewer; where one has more, as many times fewer."""
 
 
 def blocks(*programs: Program) -> list[int]:
@@ -45,6 +46,12 @@ def blocks(*programs: Program) -> list[int]:
             found.update({item.width} if isinstance(item, Lanes) else ())
             waiting.extend(getattr(item, part.name) for part in fields(item) if part.name != "span")
     return sorted(value for value in found if 1 < value < 64)
+
+
+def operations(program: Program) -> int:
+    """How many operations the largest statement of a program has."""
+    found = [stmt.value if isinstance(stmt, Store) else stmt.init for stmt in statements(program.body) if isinstance(stmt, (Store, Declare))]
+    return max((sum(isinstance(part, Op) for part in values(value)) for value in found if value is not None), default=0)
 
 
 def sizes_of(program: Program, meaning: Program | None, chance: Random) -> Iterator[Sizes]:
@@ -118,6 +125,7 @@ class Contest:
         self.instance = instance
         self.params = {param.name: param for side in sides for param in side.params}
         self.runs = [Executable(side, self._algebra(side)) for side in sides]
+        self.budget = _MOST_STEPS * _FEW // max(_FEW, *(operations(side) for side in sides))
 
     def at(self, sizes: Sizes, chance: Random, kind: str) -> str | None:
         """A fault, or the first parameter that ends with other words; None where there is none, or the run is long."""
@@ -126,7 +134,7 @@ class Contest:
         for side, executable in zip(self.sides, self.runs, strict=True):
             cells = {param.name: list(before[param.name]) for param in side.params}
             try:
-                executable.run(sizes, cells, budget=_MOST_STEPS)
+                executable.run(sizes, cells, budget=self.budget)
             except MeaningError as error:
                 return f"{side.name} at {sizes}: {error.text}"
             except BudgetError:
