@@ -93,7 +93,7 @@ def test_a_buffer_that_is_too_small_is_found_out() -> None:
         ("(b0, b1, bt)", "(b0, gj, bt)", "the name gj is in use"),
         ("(b0, b1, bt)", "(b0, b1)", "has 2 dimensions"),
         ("along gj", "along gx", "pack_lanes looks for a loop over gx"),
-        ("pack_lanes b", "pack_lanes d", "nothing inside the loop over gj loads d"),
+        ("pack_lanes b", "pack_lanes d", "d is not a parameter; there are a, b, c, packB"),
     ],
 )
 def test_refusals(old: str, new: str, said: str) -> None:
