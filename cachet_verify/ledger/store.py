@@ -50,14 +50,16 @@ def folders_of(path: Path) -> tuple[Path, ...]:
 
 
 def read_folders(folders: Iterable[Path]) -> tuple[Evidence, ...]:
-    """Every record in folders that exist, by the names of records. Raises CachetError for one that cannot be read."""
-    found = []
+    """Every record in folders that exist, once each, by the names of records. Raises CachetError for one that cannot be read."""
+    found: list[Evidence] = []
     for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.glob(RECORDS))):
         try:
-            found.append(from_text(path.read_text(encoding="utf-8")))
+            record = from_text(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as fault:
             hint = "measure it again: cachet-verify evidence FILE TEMPLATE --target T"
             raise fail("trust.bad-record", f"{path} is no record of evidence: {fault}", None, hint) from fault
+        if record not in found:
+            found.append(record)
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from cachet_verify.core.ir import Block, Instruction, Store, Word
 from cachet_verify.diagnostic import CachetError
 from cachet_verify.ledger.record import from_text, to_text
 from cachet_verify.ledger.store import known_of, read_folders, says
+from cachet_verify.resource_path import shipped_root
 from cachet_verify.session import check
 from cachet_verify.source import SourceFile
 from tests.trust.made import BODY, RIGHT, WRONG, measure, project, record
@@ -131,3 +132,14 @@ def test_a_wrong_template_shows_as_such(tmp_path: Path) -> None:
     assert shown is not None
     assert f"{kept.record.mismatches} of 2800 words differ" in shown
     assert BODY in path.read_text()
+
+
+def test_a_record_in_two_folders_is_one_record(tmp_path: Path) -> None:
+    """A checkout has what an installed package ships as well."""
+    shipped = shipped_root() / "evidence"
+    other = tmp_path / "evidence"
+    other.mkdir()
+    for path in shipped.glob("*.json"):
+        (other / path.name).write_text(path.read_text())
+    assert len(read_folders((shipped,))) == len(list(shipped.glob("*.json")))
+    assert read_folders((shipped, other)) == read_folders((shipped,))
